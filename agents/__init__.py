@@ -1,1 +1,1 @@
-"""Learners, and the commands that produced the shipped models."""
+"""Learners, and the commands that trained the shipped models."""

@@ -24,41 +24,42 @@ from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 FORMAT = 5
 NAME = "checkpoint.pt"
 MAX_HEADER = 2**22
-"""Maximum number of bytes of the header; headers of real runs have about 250,000."""
+"""Maximum header size in bytes. Headers of real runs take about 250,000 bytes."""
 _TITLE = b"wfb_gym checkpoint "
-"""The file's first line: this, the format's number, and the digest of the bytes that follow."""
+"""The first line consists of this text, the format number and a digest of the remaining bytes."""
 _MAX_TITLE = 200
 _HEADER = "header.json"
 _TENSOR, _BYTES = "$tensor", "$bytes"
-"""Keys that mark an array of the archive in the header."""
+"""Header keys that mark an array stored in the archive."""
 _MOMENTS = ("exp_avg", "exp_avg_sq")
-"""Adam's names of the moments of each parameter."""
+"""Adam's names for each parameter's moments."""
 _TWISTER = 624
-"""Words of the state of a Mersenne twister, the algorithm of PyTorch's generators."""
+"""Number of words in a Mersenne twister's state. PyTorch's generators use this algorithm."""
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that is missing, unreadable, or made with other settings."""
+    """A checkpoint that is missing, unreadable, or made with different settings."""
 
 
 # --- the file ------------------------------------------------------------------------------
 
 
 def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
-    """Write a run's state into its folder; the previous checkpoint stays until it is complete.
+    """Save a run's state in its folder, replacing the previous checkpoint atomically.
 
     Args:
-        folder: folder of the run.
-        state: strings, numbers, bytes and tensors, in lists and in dictionaries with string keys.
+        folder: the run's folder.
+        state: strings, numbers, bytes and tensors, nested in lists and in dictionaries with string
+            keys.
 
     Raises:
-        OSError: the file cannot be written.
-        TypeError: the state holds another type.
+        OSError: if the file cannot be written.
+        TypeError: if the state contains any other type.
     """
     folder.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, NDArray[Any]] = {}
     header = json.dumps(_take_out(state, arrays))
-    memory = io.BytesIO()  # in memory, as the digest comes before the content
+    memory = io.BytesIO()  # buffered in memory, because the digest precedes the content
     with zipfile.ZipFile(memory, "w") as archive:
         archive.writestr(_HEADER, header)
         for name, array in arrays.items():
@@ -71,7 +72,7 @@ def save_checkpoint(folder: Path, state: dict[str, Any]) -> None:
 
 
 def _take_out(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
-    """Return a value as JSON; its tensors and bytes are added to `arrays`."""
+    """Convert a value to JSON, moving its tensors and bytes into `arrays`."""
     if isinstance(value, Mapping):
         if not all(isinstance(key, str) for key in value):
             raise TypeError(f"checkpoint: expected string keys, found {list(value)[:5]}")
@@ -97,22 +98,22 @@ def has_checkpoint(folder: Path) -> bool:
 
 
 def delete_checkpoint(folder: Path) -> None:
-    """Delete the checkpoint of a run that is finished, if there is one."""
+    """Delete a finished run's checkpoint, if there is one."""
     (folder / NAME).unlink(missing_ok=True)
 
 
 def load_checkpoint(folder: Path) -> dict[str, Any]:
-    """Load the state that `save_checkpoint` wrote; tuples come back as lists.
+    """Load a state saved by `save_checkpoint`. Tuples are returned as lists.
 
     Raises:
-        CheckpointError: the checkpoint is missing or unreadable.
+        CheckpointError: if the checkpoint is missing or unreadable.
     """
     path = folder / NAME
     if not has_checkpoint(folder):
         raise CheckpointError(f"{path}: expected a checkpoint, found no file")
     with wrap_read_errors(path, f"a checkpoint of format {FORMAT}", CheckpointError):
         digest = _read_title(path)
-        with open_archive(path, path.stat().st_size) as archive:  # its members are uncompressed
+        with open_archive(path, path.stat().st_size) as archive:  # members are uncompressed
             with path.open("rb") as file:
                 file.readline()
                 if hashlib.file_digest(file, "sha256").hexdigest() != digest:
@@ -125,7 +126,7 @@ def load_checkpoint(folder: Path) -> dict[str, Any]:
 
 
 def _read_title(path: Path) -> str:
-    """Return the digest in the first line."""
+    """Return the digest from the first line."""
     with path.open("rb") as file:
         title = file.readline(_MAX_TITLE)
     if not title.startswith(_TITLE):
@@ -139,7 +140,7 @@ def _read_title(path: Path) -> str:
 
 
 def _put_back(value: Any, archive: Archive, names: set[str]) -> Any:
-    """Undo `_take_out`; adds the names of the arrays to `names`."""
+    """Undo `_take_out`, adding the arrays' names to `names`."""
     if isinstance(value, list):
         return [_put_back(each, archive, names) for each in value]
     if not isinstance(value, dict):
@@ -160,9 +161,9 @@ def _put_back(value: Any, archive: Archive, names: set[str]) -> Any:
 
 
 def check_alike(where: str, found: Any, own: Any) -> None:
-    """Raise a ValueError unless a part of a checkpoint has the same structure as the run's own.
+    """Raise a ValueError unless part of a checkpoint has the same structure as the run's state.
 
-    Keys, lengths, types, shapes and dtypes must be equal, and numbers finite.
+    Keys, lengths, types, shapes and dtypes must match, and numbers must be finite.
     """
     if isinstance(own, Mapping):
         if not isinstance(found, dict) or found.keys() != own.keys():
@@ -189,14 +190,14 @@ def check_alike(where: str, found: Any, own: Any) -> None:
 
 
 def check_entries(where: str, found: Any, count: int) -> None:
-    """Raise a ValueError unless a part of a checkpoint is a list of `count` entries."""
+    """Raise a ValueError unless part of a checkpoint is a list of `count` entries."""
     if not isinstance(found, list | tuple) or len(found) != count:
         held = len(found) if isinstance(found, list | tuple) else type(found).__name__
         raise ValueError(f"{where}: expected {count} entries, found {held}")
 
 
 def check_number(where: str, found: Any, least: float = 0.0) -> None:
-    """Raise a ValueError unless a part of a checkpoint is a finite number, `least` or more."""
+    """Raise a ValueError unless part of a checkpoint is a finite number of at least `least`."""
     known = type(found) is int or (type(found) is float and math.isfinite(found))
     if not known or found < least:
         bound = "" if least == -math.inf else f" from {least:g}"
@@ -204,7 +205,7 @@ def check_number(where: str, found: Any, least: float = 0.0) -> None:
 
 
 def check_generator(where: str, found: Any, own: np.random.Generator) -> None:
-    """Raise a ValueError unless `found` is a state of this kind of generator."""
+    """Raise a ValueError unless `found` is a valid state for this kind of generator."""
     check_alike(where, found, own.bit_generator.state)
     try:
         type(own.bit_generator)(0).state = found
@@ -213,10 +214,10 @@ def check_generator(where: str, found: Any, own: np.random.Generator) -> None:
 
 
 def check_torch_generator(where: str, found: Any, own: torch.Generator) -> None:
-    """Raise a ValueError unless `found` is a state of this kind of generator.
+    """Raise a ValueError unless `found` is a valid state for this kind of generator.
 
-    PyTorch does not compare the number of words left with the index of the next word, and would
-    read past the end of the state.
+    PyTorch does not check the number of remaining words against the index of the next word, so it
+    would read past the end of a bad state.
     """
     check_alike(where, found, own.get_state())
     try:
@@ -225,15 +226,15 @@ def check_torch_generator(where: str, found: Any, own: torch.Generator) -> None:
         raise ValueError(f"{where}: expected the state of a generator ({error})") from error
     content = found.numpy().tobytes()
     left, following = (int.from_bytes(content[at : at + 4], "little") for at in (8, 16))
-    # words left + next index is constant; a new generator has (1, 0)
+    # remaining words + next index is constant; (1, 0) in a new generator
     if left + following != _TWISTER + 1 and (left, following) != (1, 0):
         raise ValueError(f"{where}: expected {_TWISTER + 1 - following} words left, found {left}")
 
 
 def optimiser_state(optimiser: torch.optim.Adam) -> list[dict[str, Any]]:
-    """Return the step count and moments of each parameter; {} for a parameter without a step.
+    """Return each parameter's step count and moments, or {} if it has not taken a step.
 
-    Learning rates and other options are left out: they follow from the settings.
+    Learning rates and other options are left out because they follow from the settings.
     """
     count = sum(len(group["params"]) for group in optimiser.param_groups)
     state = optimiser.state_dict()["state"]
@@ -246,7 +247,7 @@ def optimiser_state(optimiser: torch.optim.Adam) -> list[dict[str, Any]]:
 
 
 def check_optimiser(where: str, found: Any, parameters: Sequence[Tensor]) -> None:
-    """Raise a ValueError unless `found` fits an Adam optimiser of these parameters."""
+    """Raise a ValueError unless `found` fits an Adam optimiser for these parameters."""
     check_entries(where, found, len(parameters))
     for k, (each, parameter) in enumerate(zip(found, parameters, strict=True)):
         if each == {}:
@@ -259,11 +260,11 @@ def check_optimiser(where: str, found: Any, parameters: Sequence[Tensor]) -> Non
 
 
 def restore_optimiser(optimiser: torch.optim.Adam, found: Sequence[Mapping[str, Any]]) -> None:
-    """Restore a state of `optimiser_state` that `check_optimiser` has accepted."""
+    """Restore a state from `optimiser_state` that has passed `check_optimiser`."""
     state = {
         k: {
             "step": torch.tensor(each["step"], dtype=torch.float32),
-            # contiguous copies: Adam's compiled code ignores strides
+            # make copies contiguous, because Adam's compiled code ignores strides
             **{name: each[name].clone(memory_format=torch.contiguous_format) for name in _MOMENTS},
         }
         for k, each in enumerate(found)

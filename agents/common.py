@@ -1,4 +1,4 @@
-"""Helpers that several learners share."""
+"""Helpers shared by several learners."""
 
 import signal
 import sys
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class DivergenceError(ValueError):
-    """A network in training returned NaN or infinity, or chose an illegal action."""
+    """A network returned NaN or infinity during training, or chose an illegal action."""
 
 
 def check_outputs(seat: int, masks: "Tensor", actions: "Tensor", *outputs: "Tensor") -> None:
@@ -34,20 +34,20 @@ def check_outputs(seat: int, masks: "Tensor", actions: "Tensor", *outputs: "Tens
 
 
 def is_generated(scenario: str) -> bool:
-    """Return whether a scenario name means generated scenarios; a split may follow a colon."""
+    """Return whether a scenario name refers to generated scenarios. A split may follow a colon."""
     word, _, kind = scenario.partition(":")[0].partition("-")
     return word == "generated" and (not kind or kind in KINDS | KINDS_OF_AXES)
 
 
 def check_trainable(scenarios: Sequence[str]) -> None:
-    """Raise a ValueError for generated scenarios of the test split."""
+    """Raise a ValueError for generated scenarios from the test split."""
     for name in scenarios:
         if is_generated(name) and name.endswith(":test"):
             raise ValueError(f"scenario: {name} is for tests, train on {name[:-5]}")
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Return a display name by name: the file's stem for a path, unless another one shares it."""
+    """Return a display name for each name: a path's file stem, unless another name shares it."""
     stems = {name: Path(name).stem for name in names}
     return {
         name: stem if list(stems.values()).count(stem) == 1 else name
@@ -56,14 +56,14 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def graded_scenario(scenarios: Sequence[str]) -> str | list[str]:
-    """Return the scenarios to grade learners in: the trained ones, or the generated test split."""
+    """Return the scenarios to grade learners on: those trained on, or the generated test split."""
     if is_generated(scenarios[0]):
         return f"{scenarios[0].partition(':')[0]}:test"
     return scenarios[0] if len(scenarios) == 1 else list(scenarios)
 
 
 def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver.Solution]:
-    """Return solutions by scenario; skips generated, hidden-item (reported) and large ones."""
+    """Return solutions by scenario, skipping generated, hidden-item (reported) and large ones."""
     solutions = {}
     for name in scenarios:
         if is_generated(name):
@@ -73,7 +73,7 @@ def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver
             continue
         try:
             solution = solver.solve(name, cache=True, max_bytes=max_bytes, notice=sys.stderr)
-            _ = solution.full  # raises TooLarge here instead of during the grading
+            _ = solution.full  # raises TooLarge here rather than during grading
         except solver.TooLarge as error:
             print(f"no exact score: {error}", file=sys.stderr)
         else:
@@ -82,12 +82,12 @@ def load_solutions(scenarios: Iterable[str], max_bytes: int) -> dict[str, solver
 
 
 def by_scenario(exact: dict[str, Any]) -> dict[str, Any]:
-    """Return exact scores by scenario; a single scenario gets an empty name."""
+    """Return exact scores by scenario, using an empty name if there is only one."""
     return {"": exact} if "score" in exact else exact
 
 
 def report(results: dict[str, Any], as_json: bool, text: str) -> int:
-    """Print results as JSON, or as text unless it is empty; returns the command's exit status."""
+    """Print results as JSON, or as text if there is any, and return the command's exit status."""
     if as_json:
         print_json(results)
     elif text:
@@ -96,7 +96,7 @@ def report(results: dict[str, Any], as_json: bool, text: str) -> int:
 
 
 class DeferredInterrupt:
-    """Context that notes the first Ctrl-C in `requested`; the second one interrupts at once."""
+    """Context manager that notes the first Ctrl-C in `requested`. The second interrupts at once."""
 
     requested = False
     _previous: Any = None
@@ -105,7 +105,7 @@ class DeferredInterrupt:
         self._ends = ends
 
     def __enter__(self) -> "DeferredInterrupt":
-        with suppress(ValueError):  # only the main thread may set a handler
+        with suppress(ValueError):  # only the main thread may install a handler
             self._previous = signal.signal(signal.SIGINT, self._handle)
         return self
 

@@ -53,7 +53,7 @@ class TrainingCommand(NamedTuple):
 
     @property
     def of_one_seat(self) -> bool:
-        """Whether it trains one seat at a time."""
+        """Whether the command trains one seat at a time."""
         return self.module == _SB3
 
 
@@ -66,7 +66,7 @@ ABLATIONS = {
     "gamma-0.99": TrainingCommand(_SELF_PLAY, "--gamma 0.99"),
     "raw-features": TrainingCommand(_SELF_PLAY, "--features raw"),
 }
-"""Self-play with one of its parts removed."""
+"""Self-play with one component removed."""
 LEARNERS = {
     "self-play": TrainingCommand(_SELF_PLAY),
     "MaskablePPO": TrainingCommand(_SB3),
@@ -81,7 +81,7 @@ USUAL = ("self-play", "MaskablePPO", "PPO", "DQN")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a comparison.
+    """Settings for a comparison.
 
     Attributes:
         learner: learners to compare.
@@ -101,7 +101,7 @@ class Settings:
 
 
 class Training(NamedTuple):
-    """A training of the comparison: learner, seat ("" for both seats) and seed."""
+    """One training run in the comparison: its learner, seat ("" for both seats) and seed."""
 
     learner: str
     seat: str
@@ -111,11 +111,11 @@ class Training(NamedTuple):
         return " ".join(filter(None, (self.learner, self.seat, f"seed {self.seed}")))
 
     def folder(self, out: Path) -> Path:
-        """Return the folder of the training."""
+        """Return the training run's folder."""
         return out.joinpath(*filter(None, (self.learner, self.seat)), f"seed-{self.seed}")
 
     def command(self, settings: Settings) -> str:
-        """Return the arguments of ``python -m`` without ``--out``."""
+        """Return the arguments for ``python -m``, without ``--out``."""
         learner = LEARNERS[self.learner]
         words = [learner.module, learner.options, f"--scenario {settings.scenario}"]
         words += [f"--seat {self.seat}"] if self.seat else []
@@ -124,7 +124,7 @@ class Training(NamedTuple):
 
 
 def trainings_of(settings: Settings) -> Iterator[Training]:
-    """Yield all trainings, seed by seed, so that each learner has a run early."""
+    """Yield all training runs seed by seed, so that every learner finishes a run early."""
     for seed in range(settings.seed, settings.seed + settings.runs):
         for learner in dict.fromkeys(settings.learner):
             for seat in SEATS if LEARNERS[learner].of_one_seat else ("",):
@@ -132,11 +132,11 @@ def trainings_of(settings: Settings) -> Iterator[Training]:
 
 
 def train_learner(training: Training, settings: Settings) -> dict[str, Any]:
-    """Train in a subprocess; returns its curve, scores and time.
+    """Train in a subprocess, and return the learning curve, scores and time.
 
     Raises:
-        ExperimentError: the training failed.
-        KeyboardInterrupt: the training was interrupted.
+        ExperimentError: if training fails.
+        KeyboardInterrupt: if training is interrupted.
     """
     folder = training.folder(settings.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +148,7 @@ def train_learner(training: Training, settings: Settings) -> dict[str, Any]:
         try:
             _, status, used = os.wait4(process.pid, 0)
         except KeyboardInterrupt:
-            process.wait()  # Ctrl-C reaches it too
+            process.wait()  # Ctrl-C also reaches the subprocess
             raise
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode == common.INTERRUPTED:
@@ -169,7 +169,7 @@ def train_learner(training: Training, settings: Settings) -> dict[str, Any]:
 
 
 def final_scores(results: Mapping[str, Any], seat: str) -> dict[str, float]:
-    """Return by seat the score of the model that the training kept."""
+    """Return each seat's score for the model that the training run kept."""
     if not seat:
         return dict(results["scores"])
     (exact,) = by_scenario(results["exact"]["trained"]).values()
@@ -177,7 +177,7 @@ def final_scores(results: Mapping[str, Any], seat: str) -> dict[str, float]:
 
 
 def curve_of(results: Mapping[str, Any], seat: str) -> list[dict[str, Any]]:
-    """Return the learning curve of a training: decisions, seconds of learning, scores by seat."""
+    """Return a training run's learning curve: decisions, seconds of learning, scores by seat."""
     points = []
     for point in results["curve"]:
         scores = point["scores"] if not seat else {seat: point["exact"]["score"]}
@@ -187,7 +187,7 @@ def curve_of(results: Mapping[str, Any], seat: str) -> list[dict[str, Any]]:
 
 
 def compare_rows(trainings: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return the rows of the table: scores, decisions and time by learner and seat."""
+    """Return the table's rows: scores, decisions and time by learner and seat."""
     header = ["learner", "seat", "score", "worst", "best", "decisions", "seconds", "CPU s"]
     rows = [header]
     for learner in dict.fromkeys(each["learner"] for each in trainings):

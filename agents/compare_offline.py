@@ -43,12 +43,12 @@ LEARNERS: dict[str, tuple[Any, Any]] = {
     "cloning": (imitate.Settings, imitate.CloningLoss),
     "Q-learning": (offline.Settings, offline.ConservativeLoss),
 }
-"""Settings and loss of each learner."""
+"""Each learner's settings and loss."""
 
 
 @dataclass(frozen=True)
 class Settings(suite.Settings):
-    """Settings of a comparison.
+    """Settings for a comparison.
 
     Attributes:
         seed: seed of the first run; the data sets keep the suite's default seed.
@@ -64,7 +64,7 @@ class Settings(suite.Settings):
 
 
 class OfflineRun(NamedTuple):
-    """A learner with a seed on a data set."""
+    """A learner trained on a data set with one seed."""
 
     scenario: str
     kind: str
@@ -82,10 +82,10 @@ def offline_runs(settings: Settings) -> list[OfflineRun]:
 def learn_all(
     settings: Settings, runs: Sequence[OfflineRun], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Learn and grade, run by run; records missing data sets first.
+    """Train and grade every run, recording missing data sets first.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed.
+        KeyboardInterrupt: if Ctrl-C is pressed.
     """
     suite.record_all(missing_of(settings))
     for scenario, in_scenario in itertools.groupby(runs, lambda run: run.scenario):
@@ -128,10 +128,10 @@ def _learn(
 
 
 def learner_rows(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> list[list[str]]:
-    """Return the cells of a table by data set, the header first.
+    """Return a table's cells by data set, header first.
 
     Args:
-        parts: results of the runs.
+        parts: the runs' results.
         what: "score" or "regret".
         digits: decimal places.
     """
@@ -153,7 +153,7 @@ def learner_rows(parts: Sequence[Mapping[str, Any]], what: str, digits: int) -> 
 
 
 def missing_of(settings: Settings) -> list[record.Settings]:
-    """Return the data sets to record first."""
+    """Return the data sets that must be recorded first."""
     return suite.find_missing(suite.members(replace(settings, seed=suite.Settings.seed)))
 
 

@@ -1,6 +1,6 @@
 """Read and write data sets of battles in Minari's format.
 
-This is the only module that uses Minari, which it imports on use. agents/record.py plays the
+This is the only module that uses Minari, which it imports lazily. agents/record.py plays the
 battles.
 """
 
@@ -26,17 +26,17 @@ from wfb_gym.opponents.policy_spec import is_file
 
 MASK = "action_mask"
 AGENT_ACTION = "agent_action"
-"""Key of the infos that holds the agent's own choice if the seat explores."""
+"""Info key for the agent's own choice, present if the seat explores."""
 NO_ACTION = -1
 """Value of `AGENT_ACTION` at the end of a battle."""
 VALUES = "action_values"
-"""Key of the infos that holds the exact value of every action, if they were recorded."""
+"""Info key for every action's exact value, present if values were recorded."""
 SCORE = "behaviour_score"
-"""Key of the metadata that holds the exact score of the recorded players, if known."""
+"""Metadata key for the recorded players' exact score, present if it is known."""
 _ROOT = "MINARI_DATASETS_PATH"
-"""Environment variable of the folder in which Minari keeps data sets."""
+"""Environment variable for the folder in which Minari stores data sets."""
 _NAMESPACE = "namespace_metadata.json"
-"""Minari's file for each namespace, a part of a name before the last."""
+"""Minari's file for each namespace (a part of a name before the last one)."""
 _RECORDED_BY = "Battles of the magic phase, recorded by: "
 _METADATA_WARNINGS = r"`(author_email|code_permalink|author)` is set to None"
 
@@ -49,26 +49,26 @@ class DatasetError(ValueError):
 class Episode:
     """One seat's decisions in a battle; observations and masks include the final ones."""
 
-    seed: int  # of the battle's dice
+    seed: int  # for the battle's dice
     observations: list[NDArray[np.float32]]
     masks: list[NDArray[np.bool_]]
     actions: list[int] = field(default_factory=list)  # played
     own_actions: list[int] = field(default_factory=list)  # the agent's own choices
     rewards: list[float] = field(default_factory=list)  # in the environment's unit
     values: list[NDArray[np.float64]] = field(default_factory=list)
-    """Points of each action, (n,), from `agents.exact_values`; empty if not recorded."""
+    """Points for each action, (n,), from `agents.exact_values`. Empty if not recorded."""
 
 
 @dataclass(frozen=True)
 class RecordedDecisions:
-    """Decisions of a data set, battle by battle."""
+    """A data set's decisions, battle by battle."""
 
     observations: NDArray[np.float32]  # (k, size)
     masks: NDArray[np.bool_]  # (k, n): legal actions
     actions: NDArray[np.int64]  # (k,): the agent's own choices; exploration may play others
     battles: NDArray[np.int64]  # (k,): number of each decision's battle
     played: NDArray[np.int64]  # (k,): the actions played
-    rewards: NDArray[np.float64]  # (k,): of the actions played
+    rewards: NDArray[np.float64]  # (k,): for the actions played
     values: NDArray[np.float64] | None = None  # (k, n): exact, in points; NaN where illegal
 
 
@@ -77,15 +77,15 @@ class Dataset:
     """A data set in memory."""
 
     name: str
-    seat: str  # whose decisions it holds, "caster" or "dispeller"
+    seat: str  # seat whose decisions are recorded, "caster" or "dispeller"
     scenario: str
-    env: Any  # that was played, rebuilt from the data set
+    env: Any  # the scenario played, rebuilt from the data set
     decisions: RecordedDecisions
-    behaviour_score: float | None  # exact score of the recorded players, if known
+    behaviour_score: float | None  # the recorded players' exact score, if known
 
 
 def import_minari() -> Any:
-    """Import Minari; raises an ImportError if it or a package that it uses is missing."""
+    """Import Minari, or raise an ImportError if it or a package that it uses is missing."""
     try:
         import h5py  # noqa: F401 (files are written with it)
         import minari
@@ -98,7 +98,7 @@ def import_minari() -> Any:
 
 
 def usual_name(scenario: str, seat: str, *agents: str) -> str:
-    """Return the default id of a data set."""
+    """Return a data set's default id."""
     scenario, *players = (
         re.sub(r"[^\w-]+", "-", Path(each).stem if _is_file(each) else each)
         for each in (scenario, *agents)
@@ -111,7 +111,7 @@ def _is_file(name: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Raise `DatasetError` for an id that Minari does not accept."""
+    """Raise `DatasetError` if Minari does not accept an id."""
     import_minari()
     from minari.dataset.minari_dataset import parse_dataset_id
 
@@ -124,7 +124,7 @@ def check_name(name: str) -> None:
 
 
 def path_of(name: str) -> Path:
-    """Return the folder of a data set, whether it exists or not."""
+    """Return a data set's folder, whether or not it exists."""
     import_minari()
     from minari.storage import get_dataset_path
 
@@ -142,15 +142,15 @@ def write_dataset(
     score: float | None = None,
     replace: bool = False,
 ) -> None:
-    """Write complete battles as a data set; the environment must come from `gym.make`.
+    """Write complete battles as a data set. The environment must come from `gym.make`.
 
-    If the seat explores, some of the played actions are random instead of the agent's own. `score`
-    is the exact score of the recorded players, if known. A data set that is replaced stays until
+    If the seat explores, some of the actions played are random rather than the agent's own. `score`
+    is the recorded players' exact score, if known. A data set that is being replaced is kept until
     the new one is complete.
 
     Raises:
-        ImportError: Minari is not installed.
-        DatasetError: the data set exists, or another process is recording it.
+        ImportError: if Minari is not installed.
+        DatasetError: if the data set exists, or another process is recording it.
     """
     minari = import_minari()
     from minari.data_collector.episode_buffer import EpisodeBuffer
@@ -194,7 +194,7 @@ def write_dataset(
 
 @contextmanager
 def _draft(name: str) -> Iterator[None]:
-    """Write into a draft, which replaces the data set if the block succeeds."""
+    """Write to a draft that replaces the data set if the block succeeds."""
     root, folder = path_of(""), path_of(name)
     draft = root / f".{name.replace('/', '.')}.part"  # Minari ignores folders with a leading dot
     draft.mkdir(parents=True, exist_ok=True)
@@ -223,7 +223,7 @@ def _draft(name: str) -> Iterator[None]:
 
 @contextmanager
 def _datasets_in(root: Path) -> Iterator[None]:
-    """Set Minari's folder of data sets while the block runs."""
+    """Set Minari's data set folder while the block runs."""
     before = os.environ.get(_ROOT)
     os.environ[_ROOT] = str(root)
     try:
@@ -235,12 +235,12 @@ def _datasets_in(root: Path) -> Iterator[None]:
 
 
 def _former(folder: Path) -> Path:
-    """Return the path of a data set while another one replaces it."""
+    """Return the path that holds a data set while another one replaces it."""
     return folder.with_name(f".{folder.name}.former")
 
 
 def is_recorded(name: str) -> bool:
-    """Return whether a data set exists; restores it if the process that replaced it was killed."""
+    """Return whether a data set exists, restoring it if the process replacing it was killed."""
     folder = path_of(name)
     if _former(folder).is_dir() and not folder.exists():
         _former(folder).rename(folder)
@@ -249,21 +249,21 @@ def is_recorded(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Description:
-    """Facts about a data set that need no reading of its battles."""
+    """Facts about a data set that are available without reading its battles."""
 
     name: str
     command: str  # command line that recorded it
     battles: int
     decisions: int
-    score: float | None  # exact score of the recorded players, if known
+    score: float | None  # the recorded players' exact score, if known
 
 
 def describe_dataset(name: str) -> Description | None:
-    """Return a data set's description; None if the data set does not exist.
+    """Return a data set's description, or None if the data set does not exist.
 
     Raises:
-        ImportError: Minari is not installed.
-        DatasetError: it is damaged.
+        ImportError: if Minari is not installed.
+        DatasetError: if the data set is corrupt.
     """
     check_name(name)
     if not is_recorded(name):
@@ -277,11 +277,11 @@ def describe_dataset(name: str) -> Description | None:
 
 
 def read_dataset(name: str) -> Dataset:
-    """Read a data set that `write_dataset` wrote.
+    """Read a data set written by `write_dataset`.
 
     Raises:
-        ImportError: Minari is not installed.
-        DatasetError: the data set is missing, or does not hold battles with action masks.
+        ImportError: if Minari is not installed.
+        DatasetError: if the data set is missing, or does not hold battles with action masks.
     """
     check_name(name)
     if not is_recorded(name):

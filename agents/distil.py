@@ -66,21 +66,21 @@ QUICK = {
     "train_bytes": 1 << 20, "test_bytes": 1 << 20,
 }  # fmt: skip
 FREE = ("out", "targets", "workers", "ray", "threads", "checkpoint_seconds")
-"""Settings that do not change the results."""
+"""Settings that do not affect the results."""
 NOT_LEARNED = (*FREE, "device", "test_bytes", "graded")
-"""Settings that do not change the learning, apart from rounding."""
+"""Settings that do not affect learning, apart from rounding."""
 _STORED = "float16"
-"""Data type of the stored weights; the rounding does not change the play."""
+"""Data type of the stored weights. The rounding does not affect play."""
 _NATURAL = ("seed", "first", "visited")
-"""Settings whose lowest value is 0; the others must be positive."""
+"""Settings with a minimum of 0. All others must be positive."""
 
 
 def check_targets(settings: Settings) -> None:
-    """Raise if a folder's targets were made with other settings; an empty folder records them.
+    """Raise if a folder's targets were made with different settings. An empty folder records them.
 
     Raises:
-        CheckpointError: the targets were made with other settings.
-        TargetError: the settings file of the folder is damaged.
+        CheckpointError: if the targets were made with different settings.
+        TargetError: if the folder's settings file is corrupt.
     """
     path = settings.targets / "settings.json"
     now = {
@@ -100,7 +100,7 @@ def check_targets(settings: Settings) -> None:
 
 
 def make_train_targets(settings: Settings, source: TargetSource, workers: Workers) -> list[int]:
-    """Make the missing targets; returns the numbers of the scenarios that have targets."""
+    """Make the missing targets, and return the numbers of the scenarios that have targets."""
     useful = []
     count, first = settings.scenarios, settings.first
     with progress() as bar:
@@ -114,7 +114,7 @@ def make_train_targets(settings: Settings, source: TargetSource, workers: Worker
 
 
 def _train(student: Student) -> None:
-    """Train to the last step, with checkpoints; Ctrl-C raises KeyboardInterrupt at the end."""
+    """Train to the last step, saving checkpoints. Ctrl-C raises KeyboardInterrupt at the end."""
     settings = student.settings
     saved = time.monotonic()
     with progress() as bar, DeferredInterrupt() as interrupt:
@@ -135,7 +135,7 @@ def _train(student: Student) -> None:
 def grade_test_split(
     settings: Settings, source: TargetSource, agent: NetworkAgent, path: Path, workers: Workers
 ) -> list[Grade]:
-    """Return the policy's grades in scenarios of the test split."""
+    """Return the policy's grades on scenarios from the test split."""
     grades: list[Grade] = []
     test = replace(source, split="test", max_bytes=settings.test_bytes)
     with progress() as bar:
@@ -150,7 +150,7 @@ def grade_test_split(
 
 
 def run(settings: Settings, workers: Workers, resume: bool) -> dict[str, Any]:
-    """Solve, train, grade and write; returns the results."""
+    """Solve, train and grade, then write and return the results."""
     state = load_checkpoint(settings.out) if resume else None
     if state is not None:
         with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
@@ -211,7 +211,7 @@ def run(settings: Settings, workers: Workers, resume: bool) -> dict[str, Any]:
 
 
 def _digest(network: PolicyNetwork) -> str:
-    """Return a digest of the weights, which identifies the network's grades."""
+    """Return a digest of the weights, used to identify the network's grades."""
     digest = hashlib.sha256()
     for parameter in network.state_dict().values():
         digest.update(parameter.numpy().tobytes())
@@ -219,7 +219,7 @@ def _digest(network: PolicyNetwork) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Solve, train, grade and write; returns the exit status."""
+    """Solve, train, grade, write the results and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

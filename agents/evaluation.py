@@ -1,4 +1,4 @@
-"""Evaluation of models of `agents.train`: points over battles, exact scores, learning curve."""
+"""Evaluate models of `agents.train`: points over battles, exact scores and learning curves."""
 
 import sys
 import time
@@ -20,17 +20,18 @@ from wfb_gym.players.registry import make_agent
 from wfb_gym.players.sb3_model import policy_of_model
 
 GRADERS = ("random", "greedy", "veteran")
-"""Players to grade a learner against and to compare it with; new players are added by hand."""
+"""Players to grade learners against and compare them with. New players are added by hand."""
 EVALUATION_SEED = 1_000_000
-"""Seed of the evaluations during training: the same dice each time, to compare the points."""
+"""Seed for evaluations during training. The dice are the same each time, so points are
+comparable."""
 FINAL_SEED = 2_000_000
-"""Seed of the final grading: dice that were never used before."""
+"""Seed for the final grading, which uses dice that were never used before."""
 
 
 class ModelAgent:
-    """A model of Stable-Baselines3 as an agent that takes its likeliest legal action.
+    """A Stable-Baselines3 model as an agent that takes its likeliest legal action.
 
-    If the environments play several scenarios, the agent sees positions and encodes them in the
+    If the environments play several scenarios, the agent receives positions and encodes them in the
     common sizes, so that it can also play each scenario on its own.
     """
 
@@ -42,7 +43,7 @@ class ModelAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Return the likeliest legal action in each row, int64 (k,)."""
+        """Return each row's likeliest legal action, int64 (k,)."""
         if positions is None:
             return self._policy.act(observations, action_masks)
         view = View(positions.packed_scenarios, self._seat, self._limits)
@@ -52,7 +53,7 @@ class ModelAgent:
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades players of a seat; `solutions` has the solved scenarios, by name, for exact scores."""
+    """Grades players in a seat. `solutions` maps names to solved scenarios, for exact scores."""
 
     seat: str
     scenario: Any
@@ -60,7 +61,7 @@ class Grader:
     solutions: Mapping[str, solver.Solution]
 
     def points(self, player: Any, battles: int, seed: int) -> dict[str, dict[str, float]]:
-        """Return mean points against each opponent; every player gets the same dice."""
+        """Return mean points against each opponent. Every player gets the same dice."""
         scores = {}
         for opponent in self.opponents:
             game: Any = {"seat": self.seat, "scenario": self.scenario, "opponent": opponent}
@@ -69,7 +70,7 @@ class Grader:
         return scores
 
     def exact(self, player: Any) -> dict[str, Any]:
-        """Return the exact score; with several solved scenarios, by name."""
+        """Return the exact score, or the scores by name if several scenarios are solved."""
         scores: dict[str, Any] = {}
         for name, solution in self.solutions.items():
             found = solver.normalised_score(solution, player, self.seat)
@@ -83,13 +84,13 @@ class Grader:
         points = {name: self.points(each, battles, FINAL_SEED) for name, each in players.items()}
         if not self.solutions:
             return points, {}
-        # rule-based players are given by name, as they are then graded by their probabilities
+        # rule-based players are passed by name, so that they are graded by their probabilities
         exact = {name: self.exact(agents.get(name, name)) for name in players}
         return points, exact
 
 
 class CurveCallback(BaseCallback):
-    """Evaluates the model during training, logs to TensorBoard, anneals the entropy bonus."""
+    """Evaluates the model during training, logs to TensorBoard and anneals the entropy bonus."""
 
     def __init__(
         self, grader: Grader, hyper: Hyperparameters, settings: Settings, stop: DeferredInterrupt
@@ -126,7 +127,7 @@ class CurveCallback(BaseCallback):
         player = ModelAgent(self.model, envs)
         points = self.grader.points(player, self.battles, EVALUATION_SEED)
         exact = self.grader.exact(player)
-        seconds = round(began - self.began - self.seconds, 2)  # learning time only
+        seconds = round(began - self.began - self.seconds, 2)  # excludes evaluations
         found = {"steps": self.num_timesteps, "seconds": seconds, "points": points, "exact": exact}
         self.curve.append(found)
         text = f"training: {self.num_timesteps:,} steps"
@@ -145,7 +146,7 @@ class CurveCallback(BaseCallback):
 
 
 def describe_grades(results: dict[str, Any]) -> str:
-    """Return a line for each player: mean points against each opponent, and exact scores."""
+    """Return one line per player: mean points against each opponent, and exact scores."""
     lines = []
     for name, scores in results["grades"].items():
         cells = [

@@ -1,4 +1,4 @@
-"""Figures of learning: learning curves, and scores over many scenarios."""
+"""Figures about learning: learning curves, and scores on many scenarios."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _MILLIONS = "decisions, in millions"
 
 
 def _draw_score_axis(axes: Axes, lowest: float) -> None:
-    """Scale scores from the lowest (at most 0) to 100; marks optimal and random play."""
+    """Scale scores from the lowest (at most 0) to 100, and mark optimal and random play."""
     axes.axhline(_OPTIMAL, color=BLACK, linestyle="--", linewidth=1)
     axes.axhline(0.0, color=GREY, linestyle=":", linewidth=1)
     for score, name in ((_OPTIMAL, "optimal play"), (0.0, "random play")):
@@ -43,11 +43,11 @@ def _draw_legend_below(figure: Figure, axes: Axes) -> None:
 
 
 def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path) -> None:
-    """Draw learning curves of exact scores: the median of several runs, and a band of all.
+    """Draw learning curves of exact scores: the median over several runs, and a band of all.
 
-    The legend has the score of the best network of a run, which is the one kept.
+    The legend shows the score of a run's best network, which is the one kept.
 
-    The points of each run's curve have frames and scores, with the same frames in all runs; the
+    The points on each run's curve have frames and scores, with the same frames in all runs. The
     plot ends with the shortest run.
     """
     figure = Figure(figsize=(7.5, 4.5), layout="constrained")
@@ -83,7 +83,7 @@ def draw_policy(solution: Solution, caster: Agent, path: Path) -> None:
 
 
 def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Path) -> None:
-    """Draw mean points against each opponent with 95 % bands, and exact scores below."""
+    """Draw mean points against each opponent with 95 % bands, and exact scores below them."""
     if not curve:
         return
     steps = [point["steps"] / 1e6 for point in curve]
@@ -116,10 +116,10 @@ def draw_learning_curve(curve: Sequence[Mapping[str, Any]], title: str, path: Pa
 
 
 def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
-    """Draw learning curves of several learners by decisions, each seat in a panel.
+    """Draw several learners' learning curves against decisions, one panel per seat.
 
-    Lines are medians over runs; bands range from the worst to the best run. The axis of decisions
-    is logarithmic. Trainings that are not finished are left out.
+    Lines are medians over runs, and bands range from the worst to the best run. The axis of
+    decisions is logarithmic. Unfinished training runs are left out.
     """
     trainings = results["trainings"]
     figure = Figure(figsize=(10.0, 4.8), layout="constrained")
@@ -133,7 +133,7 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
                 for each in trainings
                 if each["learner"] == learner and seat in each["scores"]
             ]
-            points = list(zip(*curves, strict=False))[1:]  # the first has 0 decisions
+            points = list(zip(*curves, strict=False))[1:]  # the first point has 0 decisions
             if not points:
                 continue
             scores = np.array([[one["scores"][seat] for one in at] for at in points])
@@ -158,9 +158,9 @@ def draw_comparison(results: Mapping[str, Any], path: Path) -> None:
 
 
 def draw_offline(results: Mapping[str, Any], path: Path) -> None:
-    """Draw the exact scores of all runs on data sets, and the scores of the recorded behaviour.
+    """Draw the exact scores of all runs on data sets, and the recorded behaviour's scores.
 
-    Each scenario has a panel; runs that are not finished are left out.
+    Each scenario has its own panel. Unfinished runs are left out.
     """
     parts = results["parts"]
     scenarios, kinds, learners = (
@@ -197,7 +197,7 @@ def draw_offline(results: Mapping[str, Any], path: Path) -> None:
 
 
 def _series(number: int, colour: str | None = None) -> dict[str, Any]:
-    """Return the style of a line: later lines have larger, empty markers, visible in overlaps."""
+    """Return a line's style. Later lines have larger, empty markers, visible in overlaps."""
     return {
         "color": colour or SERIES[number % len(SERIES)],
         "marker": MARKERS[number % len(MARKERS)],
@@ -208,7 +208,7 @@ def _series(number: int, colour: str | None = None) -> dict[str, Any]:
 
 
 def draw_grades(grades: Sequence[Grade], path: Path) -> None:
-    """Draw exact scores in many scenarios: by size, and as a cumulative distribution."""
+    """Draw exact scores on many scenarios: by size, and as a cumulative distribution."""
     figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(3, 2))
     for seat, colour in SEAT_COLOURS.items():

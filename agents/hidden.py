@@ -63,16 +63,16 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "regularised": {"final_entropy_coefficient": 0.1},
     "with-history": {"history": True},
 }
-"""Training variants, by the settings that they change."""
+"""Training variants, given by the settings that they change."""
 AVERAGED = ", averaged"
-"""Suffix of a variant's name for its averaged player."""
+"""Suffix of the name of a variant's averaged player."""
 PLAYERS = ("phase-search", "greedy", "veteran", "random")
-"""Players that are also graded. Planners assume that the enemy has its likeliest items."""
+"""Players that are graded too. Planners assume that the enemy has its likeliest items."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a comparison.
+    """Settings for a comparison.
 
     Attributes:
         variant: training variants.
@@ -96,7 +96,7 @@ class Settings:
 
 
 class HiddenRun(NamedTuple):
-    """A training of the comparison."""
+    """One training run in the comparison."""
 
     variant: str
     seed: int
@@ -123,7 +123,7 @@ def probabilities_of(
 
 
 class StrategyGrader:
-    """Grades strategies, and their averages along a training."""
+    """Grades strategies and their averages over the course of training."""
 
     def __init__(self, found: solver.Equilibrium) -> None:
         self.found = found
@@ -131,9 +131,9 @@ class StrategyGrader:
         self.graded = 0
 
     def scores(self, trainer: Trainer) -> tuple[dict[str, float], dict[str, float]]:
-        """Return the scores of the current learners by seat, and the scores of the averages so far.
+        """Return the current learners' scores by seat, and the scores of the averages so far.
 
-        Averages weigh the k-th strategy k times as much as the first.
+        In averages, the k-th strategy has k times the weight of the first.
         """
         self.graded += 1
         game = self.found.game
@@ -233,7 +233,7 @@ def _results_of(done: outcomes.Run[Settings, HiddenRun]) -> Results:
 
 
 def player_rows(results: Results) -> list[list[str]]:
-    """Return the table of `compare_rows` with rows for `PLAYERS`."""
+    """Return the table from `compare_rows`, with added rows for `PLAYERS`."""
     rows = compare_rows(results["trainings"])
     for name, scores in results["players"].items():
         for seat, score in scores.items():

@@ -1,4 +1,4 @@
-"""Settings of `agents.train`, with hyperparameters by scenario size from a TOML file."""
+"""Settings for `agents.train`, with hyperparameters by scenario size from a TOML file."""
 
 import tomllib
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from wfb_gym.seats import SEATS
 
 FILE = Path(__file__).with_suffix(".toml")
 SMALL = 100
-"""Maximum size of an observation of a small duel."""
+"""Maximum observation size in a small duel."""
 MIXED = "mixed"
 """Name of the default pool of opponents, which depends on the scenario."""
 ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
@@ -21,7 +21,7 @@ DQN_OPTIONS: dict[str, Any] = {
     "buffer_size": 200_000, "learning_starts": 20_000, "train_freq": 4, "gradient_steps": 8,
     "target_update_interval": 20_000, "exploration_fraction": 0.4, "exploration_final_eps": 0.02,
 }  # fmt: skip
-"""Arguments of DQN other than the learning rate, the batch size and the network's width."""
+"""DQN arguments other than the learning rate, batch size and network width."""
 QUICK = {
     "steps": 2048, "num_envs": 32, "n_steps": 16, "batch_size": 256, "evaluations": 2,
     "battles": 64, "final_battles": 128,
@@ -30,9 +30,9 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Hyperparameters of an algorithm; `Overrides` describes each. DQN has some of its own.
+    """An algorithm's hyperparameters. `Overrides` describes each one. DQN has some of its own.
 
-    The learning rate falls linearly to 0, the entropy coefficient to `ent_final`.
+    The learning rate falls linearly to 0, and the entropy coefficient falls to `ent_final`.
     """
 
     steps: int
@@ -57,7 +57,7 @@ def _flag(kind: Callable[[str], Any], meaning: str) -> Any:
 
 @dataclass(frozen=True)
 class Overrides:
-    """Hyperparameters from the command line; None: the default of the scenario's class."""
+    """Hyperparameters from the command line. None means the scenario class's default."""
 
     steps: int | None = _flag(positive_integer, "decisions of the learner in all")
     num_envs: int | None = _flag(positive_integer, "battles in parallel")
@@ -77,7 +77,7 @@ class Overrides:
 
 @dataclass(frozen=True)
 class Settings(Overrides):
-    """Settings of a run, in addition to its hyperparameters.
+    """Settings for a run, in addition to its hyperparameters.
 
     Attributes:
         algorithm: algorithm of Stable-Baselines3; PPO and DQN have no action masks, and pass when
@@ -111,7 +111,7 @@ class Settings(Overrides):
 
 
 def scenario_class(envs: PhaseVecEnv) -> str:
-    """Return the table of `hyperparameters.toml` for the scenarios of some environments."""
+    """Return the table in `hyperparameters.toml` for the scenarios of some environments."""
     if any(scenario.phases > 1 for scenario in envs.batch.scenarios):
         return "battle"
     return "small-duel" if envs.batch.layout.size <= SMALL else "large-duel"
@@ -120,10 +120,10 @@ def scenario_class(envs: PhaseVecEnv) -> str:
 def load_hyperparameters(
     scenarios: str, seat: str, overrides: Overrides | None = None
 ) -> Hyperparameters:
-    """Return the hyperparameters of a `scenario_class` for a seat; overrides take precedence.
+    """Return a `scenario_class`'s hyperparameters for a seat. Overrides take precedence.
 
     Raises:
-        ValueError: a value is out of range.
+        ValueError: if a value is out of range.
     """
     table = tomllib.loads(FILE.read_text(encoding="utf-8"))[scenarios]
     given = asdict(overrides or Overrides())

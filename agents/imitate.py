@@ -47,12 +47,12 @@ MODULE = "agents.imitate"
 QUICK = {"dataset": usual_name("apprentice", "caster", "optimal"), "epochs": 3, "width": 32}
 """The data set that `agents.record --quick` records."""
 FREE = ("out",)
-"""Settings that do not change the learning."""
+"""Settings that do not affect learning."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         dataset: name of the Minari dataset to learn from.
@@ -83,21 +83,21 @@ SettingsT = TypeVar("SettingsT", bound=Settings)
 
 
 class Loss(Protocol):
-    """The loss that a learner minimises over its decisions of a data set."""
+    """The loss that a learner minimises over its decisions in a data set."""
 
     count: int
-    """Number of these decisions."""
+    """Number of decisions."""
 
     def __call__(self, rows: Tensor) -> Tensor:
-        """Return the mean loss of some of them, by their numbers, int64 (b,)."""
+        """Return the mean loss over the decisions with the given numbers, int64 (b,)."""
 
 
 LossOf = Callable[[SettingsT, PolicyNetwork, RecordedDecisions, NDArray[np.bool_]], Loss]
-"""Makes the loss of a network over some rows, bool (k,), of decisions."""
+"""Returns a network's loss over the decisions selected by a mask, bool (k,)."""
 
 
 class CloningLoss:
-    """Cross-entropy with the agent's actions, over the legal actions; see `Loss`."""
+    """Cross-entropy with the agent's actions over the legal actions; see `Loss`."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class CloningLoss:
 
 
 def has_choice(decisions: RecordedDecisions) -> NDArray[np.bool_]:
-    """Return which decisions have several legal actions, bool (k,); the others teach nothing."""
+    """Return which decisions have several legal actions, bool (k,). The others teach nothing."""
     several: NDArray[np.bool_] = decisions.masks.sum(1) > 1
     return several
 
@@ -132,7 +132,7 @@ def sample_battles(battles: NDArray[np.int64], share: float, seed: int) -> NDArr
 
 
 class HeldOut:
-    """Held-out decisions, and the quality of a network's choices at them."""
+    """Held-out decisions, used to evaluate a network's choices."""
 
     def __init__(self, decisions: RecordedDecisions, rows: NDArray[np.bool_]) -> None:
         rows = rows & has_choice(decisions)
@@ -151,11 +151,11 @@ class HeldOut:
         return chosen
 
     def agreement(self, network: PolicyNetwork) -> float | None:
-        """Return the share of the agent's choices that it matches; None without decisions."""
+        """Return the share of the agent's choices that it matches, or None without decisions."""
         return float((self.choices(network) == self._actions).mean()) if self.count else None
 
     def regret(self, actions: NDArray[np.int64]) -> float | None:
-        """Return the mean points that actions (k,) lose to the best ones; None if unknown."""
+        """Return the mean points that actions (k,) lose to the best ones, or None if unknown."""
         if self._values is None or not self.count:
             return None
         own = self._values[np.arange(self.count), actions]
@@ -169,7 +169,7 @@ def _train(
     held_out: HeldOut,
     title: str = "learning",
 ) -> tuple[list[float], list[float | None], bool]:
-    """Train in place; returns losses and agreements by epoch, and whether Ctrl-C was pressed."""
+    """Train in place, and return losses and agreements by epoch and whether Ctrl-C was pressed."""
     losses: list[float] = []
     agreements: list[float | None] = []
     optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)
@@ -203,10 +203,10 @@ def learn(
     """Train a network on a data set.
 
     Args:
-        settings: settings of the run.
+        settings: the run's settings.
         data: data set to learn from.
-        make_loss: makes the loss to minimise.
-        title: title of the progress bar.
+        make_loss: returns the loss to minimise.
+        title: title for the progress bar.
 
     Returns:
         The network, and the results as JSON.
@@ -234,19 +234,19 @@ def learn(
 
 
 def player_of(network: PolicyNetwork, data: Dataset) -> NetworkAgent:
-    """Return the network as a player of the data set's seat."""
+    """Return the network as a player for the data set's seat."""
     return NetworkAgent(network, seat_number(data.seat), general=is_generated(data.scenario))
 
 
 def own_limits(agent: NetworkAgent) -> Limits | None:
-    """Return the sizes of a player's observations, which are the data set's; None: any sizes."""
+    """Return the sizes of a player's observations. None means that it accepts any sizes."""
     return None if agent.sees_positions else agent.limits
 
 
 def run(
     settings: SettingsT, data: Dataset, module: str, make_loss: LossOf[SettingsT]
 ) -> dict[str, Any]:
-    """Train, evaluate and write; returns the results."""
+    """Train and evaluate, then write and return the results."""
     network, learned = learn(settings, data, make_loss)
     agent = player_of(network, data)
     score, limits = None, own_limits(agent)
@@ -274,7 +274,7 @@ def run(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, train, evaluate and write; returns the exit status."""
+    """Parse the command line, train, evaluate, write the results and return the exit status."""
     return run_learner(arguments, Settings, MODULE, __doc__, QUICK, CloningLoss)
 
 
@@ -286,7 +286,7 @@ def run_learner(
     quick: Mapping[str, Any],
     make_loss: LossOf[SettingsT],
 ) -> int:
-    """Do the work of a command that learns from a data set; returns the exit status."""
+    """Run a command that learns from a data set, and return the exit status."""
     settings, switches, parser = common.parse_settings(
         kind,
         arguments,

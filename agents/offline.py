@@ -42,7 +42,7 @@ QUICK = {"dataset": name_of("apprentice", "medium"), "epochs": 3, "width": 32}
 
 @dataclass(frozen=True)
 class Settings(imitate.Settings):
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         conservatism: weight of the cross-entropy; the squared error of the values has weight 1.
@@ -57,7 +57,7 @@ class Settings(imitate.Settings):
 
 
 class ConservativeLoss:
-    """Loss of conservative Q-learning; see `imitate.Loss`.
+    """Conservative Q-learning loss; see `imitate.Loss`.
 
     Values are the network's logits, in units of the temperature.
     """
@@ -69,7 +69,7 @@ class ConservativeLoss:
         decisions: RecordedDecisions,
         rows: NDArray[np.bool_],
     ) -> None:
-        self.count = int(rows.sum())  # decisions of complete battles
+        self.count = int(rows.sum())  # decisions from complete battles
         self._settings, self._network, self._followed = settings, network, deepcopy(network)
         observations = torch.from_numpy(decisions.observations[rows])
         unit = settings.temperature * float(network.greatest_spell_value(observations).max())
@@ -90,7 +90,7 @@ class ConservativeLoss:
 
     @torch.no_grad()
     def _targets(self, rows: Tensor) -> Tensor:
-        """Return rewards plus the next decisions' values; also updates the target network."""
+        """Return rewards plus the next decisions' values, and update the target network."""
         rate = self._settings.target_rate
         for slow, fast in zip(self._followed.parameters(), self._network.parameters(), strict=True):
             slow.lerp_(fast, rate)
@@ -101,11 +101,11 @@ class ConservativeLoss:
         return self._rewards[rows] + values * continues
 
     def _values(self, network: PolicyNetwork, rows: Tensor) -> Tensor:
-        """Return the values of the actions, (b, actions); very low for illegal ones."""
+        """Return the action values, (b, actions), which are very low for illegal actions."""
         logits, level = network.body(self._inputs[rows])
         return (logits + level[:, None]).masked_fill(~self._masks[rows], ILLEGAL_LOGIT)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, train, evaluate and write; returns the exit status."""
+    """Parse the command line, train, evaluate, write the results and return the exit status."""
     return imitate.run_learner(arguments, Settings, MODULE, __doc__, QUICK, ConservativeLoss)

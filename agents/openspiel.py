@@ -55,7 +55,7 @@ MODULE = "agents.openspiel"
 ALGORITHMS = ("MCCFR", "NFSP")
 QUICK = {"steps": 300, "evaluations": 2}
 FREE = ("out",)
-"""Settings that do not change the learning."""
+"""Settings that do not affect learning."""
 NFSP_OPTIONS: dict[str, Any] = {
     "hidden_layers_sizes": [64, 64], "reservoir_buffer_capacity": 200_000,
     "anticipatory_param": 0.1, "batch_size": 128, "rl_learning_rate": 1e-3,
@@ -64,12 +64,12 @@ NFSP_OPTIONS: dict[str, Any] = {
     "epsilon_end": 0.02, "epsilon_decay_duration": 200_000, "update_target_network_every": 1000,
     "discount_factor": 1.0,
 }  # fmt: skip
-"""Arguments of NFSP other than the numbers of observed values and actions."""
+"""NFSP arguments other than the numbers of observed values and actions."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         algorithm: algorithm of OpenSpiel.
@@ -89,7 +89,7 @@ class Settings:
 
 
 class Mccfr(ExternalSamplingSolver):
-    """External sampling that counts the decisions it visits."""
+    """External-sampling MCCFR that counts the decisions it visits."""
 
     def __init__(self, game: PhaseGame, seed: int) -> None:
         super().__init__(game)
@@ -98,7 +98,7 @@ class Mccfr(ExternalSamplingSolver):
         self.policies = [player.action_probabilities] * len(SEATS)
 
     def advance(self) -> None:
-        """Run an iteration: one walk for each player."""
+        """Run one iteration: one walk per player."""
         self.iteration()
 
     def _update_regrets(self, state: Any, player: int) -> Any:
@@ -134,13 +134,13 @@ class Nfsp:
             each.step(seen)
 
     def _policy_of(self, agent: Any) -> Callable[..., Any]:
-        """Return the average policy of an agent, for observations of the seat's environment."""
+        """Return an agent's average policy for observations from the seat's environment."""
 
         def probabilities(observations: Any, masks: Any) -> Any:
             padded = np.zeros((len(observations), self.size), np.float32)
             padded[:, : observations.shape[1]] = observations
             with torch.no_grad():
-                # no public method answers a batch
+                # no public method handles a batch
                 logits = agent._avg_network(torch.from_numpy(padded)).double()  # noqa: SLF001
             logits = logits[:, : masks.shape[1]]
             return logits.masked_fill(~torch.from_numpy(masks), -np.inf).softmax(1).numpy()
@@ -151,7 +151,7 @@ class Nfsp:
 def save_policy(
     path: Path, exact: ExactGame, policy: Callable[..., Any], seat: str, about: dict[str, Any]
 ) -> None:
-    """Write a policy's probabilities at every decision of a seat as a table."""
+    """Write a policy's probabilities at all of a seat's decisions as a table."""
     decisions = SeatDecisions(exact.graph, seat_number(seat))
     parts = []
     for nodes in decisions.batches():
@@ -163,7 +163,7 @@ def save_policy(
 
 
 def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
-    """Train, grade along the way and write; returns the results."""
+    """Train, grading along the way, then write and return the results."""
     np.random.seed(settings.seed)  # noqa: NPY002 # OpenSpiel's algorithms use the global generator
     torch.manual_seed(settings.seed)
     torch.set_num_threads(1)
@@ -208,7 +208,7 @@ def run(settings: Settings, exact: ExactGame) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, grade and write; returns the exit status."""
+    """Train, grade, write the results and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

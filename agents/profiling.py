@@ -1,9 +1,9 @@
-"""Profile of an update of `agents.train_fast`: seconds by part.
+"""Profile an update of `agents.train_fast`: seconds by part.
 
     python -m experiments.benchmark --profile
 
-Runs the updates of a default run, with its processes, and measures each part in the first process.
-The time of a part excludes the parts that it calls.
+Runs the updates of a default run, including its other processes, and times each part in the first
+process. A part's time excludes the parts that it calls.
 """
 
 import time
@@ -19,11 +19,11 @@ from agents.self_play.settings import QUICK, Settings
 from agents.train_fast import Trainer, worker_loop
 
 BOOKKEEPING = "bookkeeping"
-"""The remaining time: advantages, batches of decisions, the archive."""
+"""Remaining time: advantages, batches of decisions, the archive."""
 
 
 class Stopwatch:
-    """Measures calls by part; the time of a part excludes the parts that it calls."""
+    """Times calls by part. A part's time excludes the parts that it calls."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -32,7 +32,7 @@ class Stopwatch:
 
     @contextmanager
     def running(self, part: str) -> Iterator[None]:
-        """Count the time of the block for a part."""
+        """Count the block's time towards a part."""
         self._switch()
         self._running.append(part)
         try:
@@ -50,7 +50,7 @@ class Stopwatch:
         self._since = now
 
     def watch(self, owner: Any, name: str, part: str) -> None:
-        """Count the time of one object's method for a part."""
+        """Count the time of one object's method towards a part."""
         method: Callable[..., Any] = getattr(owner, name)
 
         @wraps(method)
@@ -62,7 +62,7 @@ class Stopwatch:
 
 
 def watch(trainer: Trainer, stopwatch: Stopwatch) -> None:
-    """Wrap the methods of a trainer, so that `stopwatch` measures its parts."""
+    """Wrap a trainer's methods so that `stopwatch` times its parts."""
     for name in ("play", "put"):
         stopwatch.watch(trainer.battles, name, "stepping")
     for name in ("broadcast", "all_reduce"):
@@ -76,9 +76,9 @@ def watch(trainer: Trainer, stopwatch: Stopwatch) -> None:
 
 
 def profile(updates: int, *, quick: bool = False) -> dict[str, float]:
-    """Return seconds of an update by part, the longest first; the first update is a warm-up.
+    """Return the seconds of an update by part, longest first. The first update is a warm-up.
 
-    With `quick` the update is one of ``--quick``.
+    If `quick`, the update is one of ``--quick``.
     """
     torch.set_num_threads(1)  # each process uses one core
     settings = Settings(**QUICK) if quick else Settings()  # type: ignore[arg-type]

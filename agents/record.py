@@ -48,14 +48,14 @@ from wfb_gym.seats import SEATS
 MODULE = "agents.record"
 QUICK = {"scenario": "apprentice", "battles": 50}
 BATCH_SIZE = 1024
-"""Battles in parallel."""
+"""Number of battles played in parallel."""
 POINTS_PER_REWARD = 100.0
-"""Points per unit of reward, the environments' default."""
+"""Points per unit of reward, which is the environments' default."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a recording.
+    """Settings for a recording.
 
     Attributes:
         agent: registered name or saved model; several share the battles equally.
@@ -82,16 +82,16 @@ class Settings:
 
 
 class Recorder:
-    """Plays the battles of a recording.
+    """Plays the battles for a recording.
 
     Args:
-        settings: settings of the recording.
-        exact: values of the actions, if already known.
+        settings: the recording's settings.
+        exact: the actions' exact values, if already known.
 
     Raises:
-        ValueError: an agent cannot play, or the scenario is too large to be solved.
-        ImportError: a saved model needs a library that is not installed.
-        OSError: a saved model cannot be read.
+        ValueError: if an agent cannot play, or the scenario is too large to solve.
+        ImportError: if a saved model needs a library that is not installed.
+        OSError: if a saved model cannot be read.
     """
 
     def __init__(self, settings: Settings, exact: ExactValues | None = None) -> None:
@@ -107,7 +107,7 @@ class Recorder:
         self._rng = np.random.default_rng([settings.seed, 1])
 
     def play(self) -> Iterator[list[Episode]]:
-        """Yield the battles in the order of their seeds, in batches played in parallel."""
+        """Yield the battles in the order of their seeds, playing them in parallel batches."""
         agents, battles = self._agents, self._settings.battles
         shares = [battles * place // len(agents) for place in range(len(agents) + 1)]
         for agent, begin, end in zip(agents, shares, shares[1:], strict=False):
@@ -115,7 +115,7 @@ class Recorder:
                 yield self._play_batch(agent, first, min(BATCH_SIZE, end - first))
 
     def _play_batch(self, agent: Agent, first: int, count: int) -> list[Episode]:
-        """Play battles in parallel; returns them in the order of their seeds."""
+        """Play battles in parallel, and return them in the order of their seeds."""
         settings, rng = self._settings, self._rng
         envs: Any = gym.make_vec(
             common.IDS[settings.seat],
@@ -167,7 +167,7 @@ def recorded_opponent(settings: Settings) -> Any:
 
 
 def check_recording(settings: Settings, may_replace: bool) -> None:
-    """Raise for settings that cannot be recorded: names, files, ranges, or a missing Minari."""
+    """Raise if settings cannot be recorded: bad names, files or ranges, or Minari is missing."""
     if settings.battles < 1:
         raise ValueError(f"--battles: expected 1 or more, found {settings.battles}")
     if settings.seed < 0:
@@ -187,7 +187,7 @@ def check_recording(settings: Settings, may_replace: bool) -> None:
 def write_episodes(
     settings: Settings, episodes: Sequence[Episode], *, replace: bool, score: float | None = None
 ) -> None:
-    """Write battles as a data set; `score` is the agents' exact score, if known.
+    """Write battles as a data set. `score` is the agents' exact score, if known.
 
     Raises:
         DatasetError: see `agents.datasets.write_dataset`.
@@ -223,7 +223,7 @@ def _summarise(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, play and write; returns the exit status."""
+    """Parse the command line, play, write the data set and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

@@ -1,7 +1,7 @@
-"""Folders of training runs: locking, unfinished runs, and protection against overwriting.
+"""Training run folders: locking, unfinished runs, and protection against overwriting.
 
-A run is unfinished while its folder has a checkpoint, or results marked as interrupted. The
-learners define the content of checkpoints and results.
+A run is unfinished as long as its folder has a checkpoint, or results marked as interrupted. The
+learners define the contents of checkpoints and results.
 """
 
 import json
@@ -25,15 +25,15 @@ OVERWRITE = {
     "overwrite": "start again even if the folder has an unfinished run or one with other settings, "
     "which is an error otherwise"
 }
-"""The switch of all commands that train in a folder."""
+"""Switch of every command that trains in a folder."""
 
 
 _MAX_DIFFERENCES = 40
-"""Maximum number of settings named in a message, as a damaged file may hold any number of them."""
+"""Maximum number of settings listed in a message, because a corrupt file may hold any number."""
 
 
 class RunFolderError(ValueError):
-    """A folder that a run may not use."""
+    """A folder that a run must not use."""
 
 
 @contextmanager
@@ -41,8 +41,8 @@ def occupy(folder: Path) -> Iterator[None]:
     """Create a run's folder if needed, and lock it against other processes.
 
     Raises:
-        RunFolderError: another process trains in the folder.
-        OSError: the folder cannot be created or written.
+        RunFolderError: if another process is training in the folder.
+        OSError: if the folder cannot be created or written to.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
@@ -60,10 +60,10 @@ def is_finished(folder: Path) -> bool:
 
 
 def refuse_unfinished(folder: Path, goes_on: str) -> None:
-    """Raise `RunFolderError` for a folder with an unfinished run.
+    """Raise `RunFolderError` if a folder holds an unfinished run.
 
     Args:
-        folder: folder of the run.
+        folder: the run's folder.
         goes_on: the flag that continues the run.
     """
     if has_checkpoint(folder) or read_results(folder).get("interrupted"):
@@ -74,10 +74,10 @@ def refuse_unfinished(folder: Path, goes_on: str) -> None:
 
 
 def refuse_other_settings(folder: Path, settings: Mapping[str, Any], free: Collection[str]) -> None:
-    """Raise `RunFolderError` for a folder whose results have other settings.
+    """Raise `RunFolderError` if a folder's results have different settings.
 
     Args:
-        folder: folder of the run.
+        folder: the run's folder.
         settings: current settings as JSON.
         free: names of settings that may differ.
     """
@@ -94,10 +94,10 @@ def refuse_other_settings(folder: Path, settings: Mapping[str, Any], free: Colle
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """Return the results in a run's folder; {} if there are none.
+    """Return the results in a run's folder, or {} if there are none.
 
     Raises:
-        RunFolderError: the file of the results is damaged.
+        RunFolderError: if the results file is corrupt.
     """
     path = folder / common.RESULTS
     if not path.is_file():
@@ -112,12 +112,12 @@ def check_same_settings(
     """Raise if a run's settings differ from the current ones.
 
     Args:
-        before: settings of the run as JSON.
+        before: the run's settings as JSON.
         now: current settings as JSON.
-        free: names of settings that may differ, as they do not change the learning.
+        free: names of settings that may differ because they do not affect learning.
 
     Raises:
-        CheckpointError: some settings differ; the message has a line for each, up to a limit.
+        CheckpointError: if some settings differ. The message has a line for each, up to a limit.
     """
     names = _differences(before, now, free)
     lines = [
@@ -148,18 +148,18 @@ def _shown(value: Any) -> str:
 
 
 def resume_hint(folder: Path) -> str:
-    """Return the message for an interrupted run."""
+    """Return the message to print for an interrupted run."""
     kept = any(folder.rglob(CHECKPOINT))
     return f"interrupted; --resume continues from {folder}" if kept else "interrupted"
 
 
 def run_command(module: str, folder: Path, work: Callable[[], int]) -> int:
-    """Do a command's work; interruptions and user errors end it with a message on stderr.
+    """Run a command. Interruptions and user errors end it with a message on stderr.
 
     Args:
-        module: module of the command.
-        folder: folder of the run.
-        work: returns the exit status.
+        module: the command's module.
+        folder: the run's folder.
+        work: does the work and returns the exit status.
 
     Returns:
         The exit status.
@@ -179,7 +179,7 @@ def run_command(module: str, folder: Path, work: Callable[[], int]) -> int:
 
 
 def write_or_warn(path: Path, write: Callable[[], object]) -> None:
-    """Write an optional file; on failure prints a line on stderr instead of raising."""
+    """Write an optional file. On failure, print a line on stderr instead of raising."""
     try:
         write()
     except OSError as error:

@@ -46,14 +46,14 @@ from wfb_gym.files import describe_error
 
 TABLES = ("fixed", "grid", "random")
 NOT_SEARCHED = ("scenario", "seat", "opponent", "load")
-"""Settings of `agents.train` that must be the same in each training."""
+"""`agents.train` settings that must be the same in every training run."""
 Training = dict[str, Any]
-"""Settings of `agents.train`, by name."""
+"""`agents.train` settings, by name."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a search.
+    """Settings for a search.
 
     Attributes:
         samples: draws of the random settings, for each combination of the grid.
@@ -78,15 +78,15 @@ net = [32, 64]
 [random]
 learning_rate = { low = 1e-3, high = 1e-2, log = true }
 """
-"""The file of the default search."""
+"""File with the default search."""
 
 
 def read_trainings(settings: Settings) -> list[Training]:
     """Read a search file and return the settings of all its training runs, in order.
 
     Raises:
-        ValueError: the file is not a valid search, or a training has invalid settings.
-        OSError: the file cannot be read.
+        ValueError: if the file is not a valid search, or a training run has invalid settings.
+        OSError: if the file cannot be read.
     """
     name, text = "the small search", EXAMPLE
     for name in settings.file:
@@ -117,7 +117,7 @@ def read_trainings(settings: Settings) -> list[Training]:
                 trainings.append({**fixed, **dict(zip(grid, values, strict=True)), **drawn})
         for training in trainings:
             hyperparameters.load_hyperparameters("small-duel", "caster", settings_of(training))
-    except (ValueError, TypeError) as error:  # includes errors of the TOML parser
+    except (ValueError, TypeError) as error:  # includes the TOML parser's errors
         raise ValueError(f"{name}: {error}") from None
     return trainings
 
@@ -141,7 +141,7 @@ def _check_range(key: str, limits: Any) -> None:
 
 
 def draw(limits: Mapping[str, Any], rng: np.random.Generator) -> float | int:
-    """Draw a value from a range; a whole number if both limits are whole numbers."""
+    """Draw a value from a range. It is a whole number if both limits are whole numbers."""
     low, high = limits["low"], limits["high"]
     whole = isinstance(low, int) and isinstance(high, int)
     if limits.get("log"):
@@ -151,7 +151,7 @@ def draw(limits: Mapping[str, Any], rng: np.random.Generator) -> float | int:
 
 
 def settings_of(training: Training) -> hyperparameters.Settings:
-    """Return the settings of `agents.train` for a training."""
+    """Return the `agents.train` settings for a training run."""
     values: dict[str, Any] = {
         key: tuple(value) if isinstance(value, list) else value for key, value in training.items()
     }
@@ -164,17 +164,17 @@ def settings_of(training: Training) -> hyperparameters.Settings:
 
 
 def files_of(training: Training) -> list[str]:
-    """Return the files named in a training's settings."""
+    """Return the files named in a training run's settings."""
     names = [*training.get("scenario", ()), *training.get("opponent", ())]
     names += [training["load"]] if "load" in training else []
     return [name for name in names if Path(name).suffix and Path(name).is_file()]
 
 
 def train_once(training: Training) -> dict[str, Any]:
-    """Train once; returns the exact score, the steps and the seconds.
+    """Train once, and return the exact score, the steps and the seconds.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed.
+        KeyboardInterrupt: if Ctrl-C is pressed.
     """
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stderr(io.StringIO()):
@@ -199,7 +199,7 @@ def check_scenarios(trainings: Sequence[Training]) -> None:
 
 
 class Part(NamedTuple):
-    """One training of the search."""
+    """One training run in the search."""
 
     training: Training
 
@@ -208,12 +208,12 @@ class Part(NamedTuple):
 
 
 def train_part(_: Settings, part: Part) -> Line:
-    """Train with the settings of a part."""
+    """Train with a part's settings."""
     return {"training": {"settings": part.training, **train_once(part.training)}}
 
 
 def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
-    """Return a table of the trainings, best first, with the settings in which they differ."""
+    """Return a table of the training runs, best first, with the settings in which they differ."""
     first = ranking[0]["settings"]
     keys = [key for key in first if any(each["settings"][key] != first[key] for each in ranking)]
     rows = [[*keys, "score", "seconds"]]
@@ -226,13 +226,13 @@ def ranking_table(ranking: Sequence[Mapping[str, Any]]) -> str:
 
 @dataclass(frozen=True)
 class _Plan(Settings):
-    """The settings of a search, with all its trainings."""
+    """A search's settings, with all its training runs."""
 
     trainings: tuple[Training, ...] = ()
 
 
 def _check(settings: Settings, switches: Collection[str]) -> _Plan:
-    """Return the plan of a search; raises a ValueError or an OSError if it is invalid."""
+    """Return a search's plan, or raise a ValueError or an OSError if it is invalid."""
     if len(settings.file) > 1:
         raise ValueError(f"expected one file, found {len(settings.file)}")
     trainings = read_trainings(settings)

@@ -41,10 +41,10 @@ KINDS = ("random", "medium", "expert", "mixed")
 
 
 class SuiteTask(NamedTuple):
-    """A seat of a scenario."""
+    """A seat in a scenario."""
 
     seat: str
-    medium: str  # a player about halfway between random, 0, and optimal, 100
+    medium: str  # a player about halfway between random (0) and optimal (100)
 
 
 TASKS = {
@@ -58,7 +58,7 @@ SUITE = tuple(TASKS)[:3]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a suite.
+    """Settings for a suite.
 
     Attributes:
         scenario: scenario to play.
@@ -75,12 +75,12 @@ class Settings:
 
 
 def name_of(scenario: str, kind: str) -> str:
-    """Return the name of a data set of the suite."""
+    """Return the name of a data set in the suite."""
     return f"wfb_gym/offline/{scenario}/{TASKS[scenario].seat}-{kind}-v0"
 
 
 def members(settings: Settings) -> list[record.Settings]:
-    """Return the recordings of the suite: in each scenario the data sets of `KINDS`."""
+    """Return the suite's recordings: in each scenario, the data sets of `KINDS`."""
     found = []
     for scenario in settings.scenario:
         seat, medium = TASKS[scenario]
@@ -101,7 +101,7 @@ def members(settings: Settings) -> list[record.Settings]:
 
 
 def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
-    """Return the exact score of a data set's agent; the mean if it has several."""
+    """Return the exact score of a data set's agent, or the mean if it has several agents."""
     seat = settings.seat
     scores = (
         game.score(game.probabilities(each, seat, reached=True), seat).score
@@ -113,11 +113,11 @@ def behaviour_score(game: solver.ExactGame, settings: record.Settings) -> float:
 def find_missing(
     wanted: Sequence[record.Settings], *, may_replace: bool = False
 ) -> list[record.Settings]:
-    """Return the data sets that are missing, or have other settings and may be replaced.
+    """Return the data sets that are missing, or have different settings and may be replaced.
 
     Raises:
-        ImportError: Minari is not installed.
-        ValueError: a setting is wrong, or a data set has other settings or is damaged.
+        ImportError: if Minari is not installed.
+        ValueError: if a setting is wrong, or a data set has different settings or is corrupt.
     """
     missing = []
     for settings in wanted:
@@ -135,10 +135,10 @@ def find_missing(
 
 
 def record_all(missing: Sequence[record.Settings]) -> None:
-    """Record data sets and show the progress.
+    """Record data sets, showing the progress.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed; existing data sets are complete.
+        KeyboardInterrupt: if Ctrl-C is pressed. Existing data sets are complete.
     """
     if not missing:
         return
@@ -148,10 +148,10 @@ def record_all(missing: Sequence[record.Settings]) -> None:
 
 
 def record_scenario(missing: Sequence[record.Settings], advance: Report) -> None:
-    """Record data sets of one scenario and seat.
+    """Record data sets for one scenario and seat.
 
     Raises:
-        KeyboardInterrupt: Ctrl-C was pressed; written data sets are complete.
+        KeyboardInterrupt: if Ctrl-C is pressed. Data sets already written are complete.
     """
     scenario, seat = missing[0].scenario, missing[0].seat
     solution = solver.solve(scenario, cache=True, notice=sys.stderr)
@@ -180,7 +180,7 @@ def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, record missing data sets and report; returns the exit status."""
+    """Parse the command line, record missing data sets and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

@@ -62,25 +62,25 @@ from wfb_gym.seats import SEATS, seat_number
 
 MODULE = "agents.train"
 TRAINING_SEED, SEED_SPACING = 1_000_000_000, 1_000_000
-"""Seed of the first run's dice, and its distance to the next run's seed."""
+"""Seed for the first run's dice, and its distance to the next run's seed."""
 SOLVED_MIX = ("optimal:0.1",)
 """Opponents in solved scenarios. A purely optimal opponent never leads the learner into bad
-positions, so the learner stays weak there; random actions with probability 0.1 lead everywhere."""
+positions, so the learner stays weak there. Random actions with probability 0.1 lead everywhere."""
 UNSOLVED_MIX = ("veteran", "greedy", "random")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     "MaskablePPO": MaskablePPO, "PPO": PPO, "DQN": DQN,
 }  # fmt: skip
 FREE = ("out", "threads", "opponents")
-"""Settings that do not change the learning, or that follow from other settings."""
+"""Settings that do not affect learning, or that follow from other settings."""
 
 
 def short_name(scenario: str) -> str:
-    """Return a scenario's name without folder and file ending."""
+    """Return a scenario's name without its folder and file extension."""
     return Path(scenario).stem.replace(":", "-")
 
 
 def check_names(scenarios: Sequence[str]) -> None:
-    """Raise a ValueError if two scenarios share a short name, as scores are stored by it."""
+    """Raise a ValueError if two scenarios share a short name, under which scores are stored."""
     known: dict[str, str] = {}
     for each in scenarios:
         other = known.setdefault(short_name(each), each)
@@ -91,7 +91,7 @@ def check_names(scenarios: Sequence[str]) -> None:
 
 
 class TrainingTask(NamedTuple):
-    """A model, its environments, and the grader."""
+    """A model, its environments and its grader."""
 
     model: BaseAlgorithm
     envs: PhaseVecEnv
@@ -101,7 +101,7 @@ class TrainingTask(NamedTuple):
 
 
 def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
-    """Load a model to continue training; like in Stable-Baselines3, `.zip` may be left out."""
+    """Load a model to continue training. As in Stable-Baselines3, `.zip` may be left out."""
     if not path.suffix and not path.is_file():
         path = path.with_name(f"{path.name}.zip")
     if not path.is_file():
@@ -125,7 +125,7 @@ def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) ->
         "env": envs,
         "batch_size": hyper.batch_size,
         "learning_rate": LinearSchedule(hyper.learning_rate, 0.0, 1.0),
-        "gamma": 1.0,  # no discount: battles are short
+        "gamma": 1.0,  # no discounting, because battles are short
         "policy_kwargs": {"net_arch": [hyper.net, hyper.net]},
         "seed": settings.seed,
         "device": "cpu",
@@ -142,9 +142,9 @@ def _new_model(hyper: Hyperparameters, settings: Settings, envs: PhaseVecEnv) ->
 
 
 def prepare(settings: Settings) -> TrainingTask:
-    """Make the environments, the model and the grader; raises if the settings are invalid."""
+    """Make the environments, the model and the grader, or raise if the settings are invalid."""
     torch.set_num_threads(settings.threads)
-    # torch validates each distribution three times a step; the masks are always valid.
+    # torch validates each distribution three times per step, but the masks are always valid.
     torch.distributions.Distribution.set_default_validate_args(False)
     names = settings.scenario
     scenario: Any = names[0] if len(names) == 1 else list(names)
@@ -185,7 +185,7 @@ def settings_in_full(settings: Settings, task: TrainingTask) -> dict[str, Any]:
 
 
 def run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
-    """Train, grade and write; returns the results."""
+    """Train and grade, then write and return the results."""
     model, envs, hyper, _, grader = task
     before = SimpleNamespace(policy=copy.deepcopy(model.policy))  # for the grades before training
     with DeferredInterrupt() as interrupt:
@@ -232,7 +232,7 @@ def run(settings: Settings, task: TrainingTask) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, train, grade and write; returns the exit status."""
+    """Parse the command line, train, grade, write the results and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

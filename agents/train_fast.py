@@ -66,18 +66,18 @@ from wfb_gym.solver import Solution
 MIN_LOG_PROB = -5.0
 """A bad exploratory action at or below this log-probability is not pushed down any further."""
 TRAINING_SEED, SEED_SPACING = 3_000_000_000, 1_000_000
-"""Seed of the first run's dice, and the distance to the next run's, so that no two share dice."""
+"""Seed for the first run's dice, and the distance to the next run's, so that no two share dice."""
 
 
 class SampledActions(NamedTuple):
-    """A seat's actions in one step of a rollout, at its k decisions."""
+    """A seat's actions in one rollout step, at its k decisions."""
 
-    members: NDArray[np.int64]  # (k,): the battles
+    members: NDArray[np.int64]  # (k,): indices of the battles
     inputs: Tensor  # encoded observations, float32 (k, size)
     masks: Tensor  # legal actions, bool (k, actions)
     actions: Tensor  # int64 (k,)
     log_probs: Tensor  # of the actions under the policy, float32 (k,)
-    values: Tensor  # critic's values, as shares of the maximum worth of a spell, float32 (k,)
+    values: Tensor  # critic's values, as shares of a spell's maximum value, float32 (k,)
     exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
 
 
@@ -90,11 +90,11 @@ class TrainingBatch(NamedTuple):
     log_probs: Tensor
     exploratory: Tensor
     advantages: Tensor  # float32 (k,)
-    returns: Tensor  # targets of the critic, float32 (k,)
+    returns: Tensor  # the critic's targets, float32 (k,)
 
 
 class Learner:
-    """The learner of one seat. Its copies in all processes stay equal: they share gradients."""
+    """One seat's learner. Its copies in all processes stay equal because they share gradients."""
 
     def __init__(
         self, seat: int, battles: SelfPlayBatch, settings: Settings, group: ProcessGroup
@@ -128,15 +128,15 @@ class Learner:
         self.agent = NetworkAgent(self.network, seat, general=general)
 
     def _input_weights(self) -> Any:
-        """Return the first weights of a flat network, (width, inputs)."""
+        """Return a flat network's first weights, (width, inputs)."""
         return self.network.body.trunk[0].weight  # type: ignore[union-attr, index]
 
     def choose(
         self, decisions: Decisions, epsilon: NDArray[np.float64], from_archive: NDArray[np.bool_]
     ) -> SampledActions:
-        """Choose actions, at random with the probability `epsilon` of each battle.
+        """Choose actions, each at random with its battle's probability `epsilon`.
 
-        The first action after a start at a position of the archive is random in half of the cases.
+        The first action after a start at an archived position is random half of the time.
         """
         members = decisions.members
         masks = torch.from_numpy(decisions.masks)
@@ -155,7 +155,7 @@ class Learner:
         return SampledActions(members, inputs, masks, actions, chosen, values, exploratory)
 
     def learn(self, batch: TrainingBatch, progress: float) -> int:
-        """Take the gradient steps of an update; returns the decisions of all processes."""
+        """Take an update's gradient steps, and return the number of decisions in all processes."""
         settings = self.settings
         size = len(batch.advantages)
         advantages = batch.advantages.double()
@@ -191,8 +191,8 @@ class Learner:
         own = ~batch.exploratory
         advantages = batch.advantages
         policy_loss = -(torch.min(ratio * advantages, clipped * advantages) * own).sum()
-        # The ratio means nothing for an action that another distribution drew. A good one is
-        # reinforced; a bad one becomes less likely unless it is unlikely already.
+        # The ratio is meaningless for an action drawn from another distribution. A good one is
+        # reinforced; a bad one becomes less likely unless it is already unlikely.
         counts = (advantages > 0.0) | (log_probs.detach() > MIN_LOG_PROB)
         explored = (advantages * log_probs * (batch.exploratory & counts)).sum()
         policy_loss = policy_loss - settings.exploration_weight * explored
@@ -205,23 +205,22 @@ class Learner:
 
 
 class Rollout(NamedTuple):
-    """Some steps of n battles, from the first army's point of view."""
+    """Several steps of n battles, from the first army's perspective."""
 
-    values: NDArray[np.float32]  # (steps + 1, n): of the positions
-    rewards: NDArray[np.float32]  # (steps, n): until the next position
+    values: NDArray[np.float32]  # (steps + 1, n): at the positions
+    rewards: NDArray[np.float32]  # (steps, n): up to the next position
     ended: NDArray[np.bool_]  # (steps, n): whether the battle ended before the next position
     on_policy: NDArray[np.bool_]  # (steps + 1, n): whether the action was the policy's own
-    choices: tuple[list[tuple[int, SampledActions]], ...]  # by seat, with steps
+    choices: tuple[list[tuple[int, SampledActions]], ...]  # by seat, each with its step
 
 
 def compute_advantages(
     rollout: Rollout, gae_lambda: float, gamma: float = 1.0
 ) -> NDArray[np.float32]:
-    """Return the generalised advantage estimates (GAE) of the first army, (steps, n).
+    """Return the first army's generalised advantage estimates (GAE), (steps, n).
 
-    Before an exploratory action the critic's value replaces the rest of the estimate, as would
-    happen at every step with lambda 0: the result of such an action says nothing about earlier
-    decisions.
+    Before an exploratory action, the critic's value replaces the rest of the estimate, as it would
+    at every step with lambda 0. The result of such an action says nothing about earlier decisions.
     """
     values, rewards = rollout.values, rollout.rewards
     advantages = np.zeros_like(rewards)
@@ -240,7 +239,7 @@ def concatenate_choices(
     advantages: NDArray[np.float32],
     returns: NDArray[np.float32],
 ) -> TrainingBatch:
-    """Return a seat's decisions with more than one legal action; advantages are (steps, n)."""
+    """Return a seat's decisions with several legal actions. `advantages` is (steps, n)."""
     parts = []
     for step, chosen in choices:
         rows = chosen.masks.sum(1) > 1
@@ -252,7 +251,7 @@ def concatenate_choices(
 
 
 class Trainer:
-    """One process's battles and its copies of both learners; the only process by default."""
+    """One process's battles and its copies of both learners. By default, it is the only process."""
 
     def __init__(self, settings: Settings, group: ProcessGroup | None = None) -> None:
         self.settings = settings
@@ -261,7 +260,7 @@ class Trainer:
         count = self.num_envs = settings.num_envs // group.count
         played = names if len(names) > 1 else names[0]
         self.battles = SelfPlayBatch(count, played, history=settings.history)
-        torch.manual_seed(settings.seed)  # the same networks in all processes
+        torch.manual_seed(settings.seed)  # equal networks in all processes
         self.learners = tuple(Learner(seat, self.battles, settings, group) for seat in range(2))
         self.rng = np.random.default_rng([settings.seed, 2, group.rank])
         self.epsilon = np.zeros((2, count))
@@ -270,8 +269,8 @@ class Trainer:
         self.archive = PositionArchive(capacity, (settings.seed, group.rank))
         self.frames = 0  # decisions played by all processes
         self.learned = 0  # decisions learned from: those with several legal actions
-        self.seconds = 0.0  # of learning so far
-        self.curve: list[dict[str, Any]] = []  # points of the learning curve so far
+        self.seconds = 0.0  # spent learning so far
+        self.curve: list[dict[str, Any]] = []  # points on the learning curve so far
         self.best: dict[str, Best] = {}  # by seat, if there are exact scores
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
@@ -283,7 +282,7 @@ class Trainer:
         return min(1.0, self.frames / self.settings.steps)
 
     def update(self) -> None:
-        """Play a rollout and let both seats learn from it."""
+        """Play a rollout and update both learners with it."""
         began = time.perf_counter()
         settings = self.settings
         (progress,) = self.group.broadcast(self.progress)
@@ -309,7 +308,7 @@ class Trainer:
             actions = [np.zeros(0, np.int64)] * 2
             for seat, learner in enumerate(self.learners):
                 decisions = self.decisions[seat]
-                members = decisions.members  # the battles in which this seat decides now
+                members = decisions.members  # the battles in which this seat is to move
                 chosen = learner.choose(decisions, self.epsilon[seat], self.from_archive)
                 values = chosen.values.numpy()
                 rollout.values[step, members] = values if seat == 0 else -values
@@ -333,7 +332,7 @@ class Trainer:
         self.epsilon[:, begun] = np.where(explores, self.rng.random((2, count)) ** 2, 0.0)
 
     def _begin_at_archive(self) -> None:
-        """Move some of the battles that have just begun to positions of the archive."""
+        """Move some of the battles that have just begun to archived positions."""
         for decisions in self.decisions:
             self.archive.add(decisions, self.battles)
         begun = np.flatnonzero(self.battles.ended)
@@ -350,13 +349,13 @@ def train(
     checkpoint: dict[str, Any] | None,
     interrupt: DeferredInterrupt,
 ) -> Trainer:
-    """Train to the last step or until Ctrl-C; leaves a checkpoint.
+    """Train to the last step or until Ctrl-C, and leave a checkpoint.
 
     Args:
-        settings: settings of the run.
-        solutions: solutions of its scenarios, for exact scores; may be empty.
-        checkpoint: checkpoint to continue from, or None.
-        interrupt: whether Ctrl-C was pressed.
+        settings: the run's settings.
+        solutions: its scenarios' solutions, for exact scores. May be empty.
+        checkpoint: checkpoint to continue from, or None to start from scratch.
+        interrupt: records whether Ctrl-C was pressed.
     """
     with process_group(settings.workers, worker_loop, settings, checkpoint is not None) as group:
         trainer = Trainer(settings, group)
@@ -384,7 +383,7 @@ def train(
 
 
 def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
-    """Follow `train` in a process of rank 1 or more: save, stop or update on rank 0's command."""
+    """Follow `train` in a process with rank 1 or higher: save, stop or update on command."""
     trainer = Trainer(settings, group)
     if resume:
         group.broadcast(0.0)  # rank 0 has checked all parts
@@ -399,5 +398,5 @@ def worker_loop(group: ProcessGroup, settings: Settings, resume: bool) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate and write; returns the exit status."""
+    """Train, evaluate, write the results and return the exit status."""
     return run_from_command_line(train, arguments, __doc__)

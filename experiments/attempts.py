@@ -1,4 +1,4 @@
-"""Run tasks so that failures are returned as values, and results come in the order of the tasks."""
+"""Run tasks in order, and return failures as values."""
 
 import socket
 import traceback
@@ -11,15 +11,15 @@ from experiments.shared_files import given_names
 TaskT = TypeVar("TaskT")
 ResultT = TypeVar("ResultT")
 TASKS_PER_WORKER = 4
-"""Tasks in progress for each core, so that no core idles while the first result is awaited."""
+"""Tasks in progress per core, so that no core idles while waiting for the first result."""
 
 
 class WorkerError(RuntimeError):
-    """A worker failed or cannot be reached; the message is one line."""
+    """A worker failed or cannot be reached. The message is one line."""
 
 
 class FailedAttempt(NamedTuple):
-    """The exception of a task, and the host it was raised on."""
+    """A task's exception, and the host on which it was raised."""
 
     reason: str
     host: str
@@ -27,7 +27,7 @@ class FailedAttempt(NamedTuple):
 
 
 def attempt(function: Callable[[Any], Any], task: Any) -> Any:
-    """Do a task; returns a failure as a value, as not every exception can be pickled."""
+    """Run a task. Failures are returned as values, because not every exception can be pickled."""
     try:
         return function(task)
     except Exception as error:  # noqa: BLE001 - reported with the type of the exception

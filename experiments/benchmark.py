@@ -50,7 +50,7 @@ OPPONENTS = ("random", "veteran")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the benchmark.
+    """Settings for the benchmark.
 
     Attributes:
         long: also solve storm-council, which takes minutes in every round.
@@ -65,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class _Plan(Settings):
-    """All measurements, and how long each takes."""
+    """All measurements, and how long each one takes."""
 
     sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments in a batch
     large: tuple[int, ...] = LARGE
@@ -73,14 +73,15 @@ class _Plan(Settings):
     slow_rounds: int = 5  # of cases that take seconds
     seconds: float = 0.15  # of each round
     envs: int = 512  # battles in parallel in training
-    updates: int = 8  # of a round of training
+    updates: int = 8  # per round of training
     small: int = 100  # scenarios solved in parallel
     quick: bool = False
-    """Leave out cases that take a minute: large solutions, a start with an empty compile cache."""
+    """Leave out cases that take a minute: large solutions, and starting with an empty compile
+    cache."""
 
     @property
     def frames(self) -> int:
-        """Decisions of a round of training."""
+        """Number of decisions in a round of training."""
         return self.updates * self.envs * training.STEPS
 
 
@@ -97,14 +98,14 @@ Rates = dict[str, dict[str, list[float]]]
 def _measure_rates(
     cases: Mapping[str, stepping.Round], rounds: int, seconds: float, label: str
 ) -> Rates:
-    """Return the rates of each case; a warm-up precedes several rounds."""
+    """Return each case's rates in several rounds, after a warm-up."""
     timed = {name: partial(measure, seconds) for name, measure in cases.items()}
     found: Rates = rounded(alternate(timed, rounds, label, warm_up=True))
     return found
 
 
 def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[str, Rates]:
-    """Measure the batched step by batch size; in the duel also other libraries."""
+    """Measure the batched step by batch size, and in the duel also other libraries."""
     cases: dict[str, stepping.Round] = {}
     names: dict[str, tuple[str, str]] = {}
     for size in sizes:
@@ -144,7 +145,7 @@ def measure_training(plan: _Plan) -> dict[str, Any]:
 
 
 def _paired(ours: Sequence[float], theirs: Sequence[float], digits: int) -> list[float]:
-    """Return the ratio in each round."""
+    """Return the ratio for each round."""
     return [round(one / other, digits) for one, other in zip(ours, theirs, strict=True)]
 
 
@@ -177,7 +178,7 @@ def _measure_solving(plan: _Plan) -> dict[str, Any]:
 
 
 def _measure_profile(plan: _Plan) -> dict[str, list[float]]:
-    """Measure seconds of an update of train_fast by part, the longest first."""
+    """Measure the seconds of a train_fast update by part, longest first."""
     profile = partial(training.profile_train_fast, 10 * plan.updates, quick=plan.quick)
     found = alternate({"train_fast": profile}, plan.slow_rounds, "profile", warm_up=False)
     return dict(sorted(found["train_fast"].items(), key=lambda item: -median(item[1])))
@@ -222,7 +223,7 @@ def _say(what: str) -> None:
 
 
 def shown_tables(results: Results) -> list[str]:
-    """Return the results as tables for the terminal."""
+    """Return the results as tables to print in the terminal."""
     makers = [tables.profile_rows]
     if "aims" in results:
         makers = [
@@ -239,13 +240,13 @@ def shown_tables(results: Results) -> list[str]:
 
 
 def newest_wheel() -> Path | None:
-    """Return the wheel in dist/ that was built last."""
+    """Return the most recently built wheel in dist/."""
     found = (starting.ROOT / "dist").glob("wfb_gym-*.whl")
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def plan_of(settings: Settings, switches: Collection[str]) -> _Plan:
-    """Return the plan of the benchmark; raises a ValueError if the wheel is missing."""
+    """Return the benchmark's plan, or raise a ValueError if the wheel is missing."""
     if not settings.profile:
         torch.set_num_threads(1)
     quick = "quick" in switches

@@ -13,18 +13,18 @@ from wfb_gym.cli.parser import flag_of
 
 
 def natural_number(text: str, least: int = 0) -> int:
-    """Parse a whole number from `least`, as an argument's type."""
+    """Parse a whole number of at least `least`, for use as an argument type."""
     if not text.isdecimal() or int(text) < least:
         raise argparse.ArgumentTypeError(f"expected a whole number from {least}, found {text!r}")
     return int(text)
 
 
 positive_integer = partial(natural_number, least=1)
-"""Parses a whole number from 1, as an argument's type."""
+"""Parses a positive whole number, for use as an argument type."""
 
 
 def non_negative_number(text: str) -> float:
-    """Parse a finite number from 0, as an argument's type."""
+    """Parse a finite number of at least 0, for use as an argument type."""
     try:
         value = float(text)
     except ValueError:
@@ -35,9 +35,9 @@ def non_negative_number(text: str) -> float:
 
 
 def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -> str:
-    """Return the command that runs a module with these settings; leaves out default values.
+    """Return the command that runs a module with these settings, leaving out default values.
 
-    Fields in `omit`, which do not change the results, are left out too.
+    Fields in `omit`, which do not affect the results, are left out too.
     """
     defaults = type(settings)()
     words = [f"python -m {module}"]
@@ -53,7 +53,7 @@ def command_line(module: str, settings: Any, omit: Collection[str] = ("out",)) -
 
 
 def interpreter() -> str:
-    """Return a command for this Python: its path relative to this folder, or its name."""
+    """Return a command that runs this Python: its path relative to this folder, or its name."""
     with suppress(ValueError):
         return str(Path(sys.executable).relative_to(Path.cwd()))
     return Path(sys.executable).name

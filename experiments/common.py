@@ -1,4 +1,4 @@
-"""Shared by experiments and agents: battles in batches, command lines, interruptions, results."""
+"""Code shared by experiments and agents: batched battles, command lines, interruptions, results."""
 
 import json
 import math
@@ -25,7 +25,7 @@ from wfb_gym.players.interface import Agent, Opponent
 from wfb_gym.players.registry import make_agent
 
 FAILED, INTERRUPTED = _commands.FAILED, _commands.INTERRUPTED
-"""Exit statuses: the command failed in part, and it was interrupted by Ctrl-C."""
+"""Exit statuses of a command that failed in part, and of one interrupted by Ctrl-C."""
 RESULTS = "results.json"
 """Name of the results file in a run's folder."""
 
@@ -40,8 +40,8 @@ SettingsT = TypeVar("SettingsT")
 BatchPlayer = Callable[
     [MagicPhaseVectorEnv, NDArray[np.float32], NDArray[np.bool_]], NDArray[np.int64]
 ]
-"""Player of the learner's seat that sees the environments: maps these, observations and masks to
-actions."""
+"""Player in the learner's seat that sees the environments. Maps environments, observations and
+masks to actions."""
 
 
 # --- battles ---------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ actions."""
 
 @dataclass(frozen=True)
 class MeanPoints:
-    """Mean points of a seat over battles: enemy points lost minus own.
+    """A seat's mean points over battles: enemy points lost minus own.
 
     `half_width` is half the width of the 95 % confidence interval.
     """
@@ -70,7 +70,7 @@ def mean_points(points: NDArray[np.float64]) -> MeanPoints:
 
 
 def batch_player(agent: Agent) -> BatchPlayer:
-    """Return an agent as a player of the learner's seat; passes positions if it needs them."""
+    """Return an agent as a player in the learner's seat, passing positions if it needs them."""
     return lambda envs, observations, masks: ask_policy(
         agent.act, observations, masks, envs.batch.positions
     )
@@ -88,22 +88,22 @@ def play_battles(
 ) -> NDArray[np.float64]:
     """Play battles in parallel.
 
-    Battle i uses seed + i, so seeds of two calls should differ by at least `battles`.
+    Battle i uses seed + i, so the seeds of two calls should differ by at least `battles`.
 
     Args:
-        player: player of the seat, or a name or path for `make_agent`.
+        player: player in the seat, or a name or path to pass to `make_agent`.
         seat: "caster" or "dispeller".
         scenario: scenario to play.
-        opponent: player of the other seat, or several.
+        opponent: player in the other seat, or several.
         battles: number of battles.
-        seed: seed of the first battle.
+        seed: seed for the first battle.
         watcher: follows the battles.
 
     Returns:
-        Points of the seat in each battle, float64 (battles,).
+        The seat's points in each battle, float64 (battles,).
 
     Raises:
-        ValueError: the player or the seat is unknown.
+        ValueError: if the player or the seat is unknown.
     """
     if seat not in IDS:
         raise ValueError(f"seat: expected one of {', '.join(IDS)}, found {seat!r}")
@@ -147,14 +147,14 @@ def parse_settings(
     """Parse a command line whose flags are the fields of a dataclass; all fields have defaults.
 
     `wfb_gym.cli.parser.add_options` describes fields and their help. Every command has ``--json``.
-    ``--quick`` sets the fields in `quick`, unless their flags are given; if `quick` is None there
-    is no ``--quick``. `switches` maps names of further flags without a value to their help; names
-    of fields are skipped. Without ``--out``, `usual_out` returns the run's folder if it depends on
-    other settings, and a quick run appends "-quick" to it.
+    ``--quick`` sets the fields in `quick`, unless their flags are given. If `quick` is None, there
+    is no ``--quick``. `switches` maps the names of additional flags without a value to their help;
+    names of fields are skipped. If ``--out`` is not given, `usual_out` returns the run's folder if
+    it depends on other settings, and a quick run appends "-quick" to it.
 
     Returns:
         The settings, the names of the given switches (including ``json``), and the parser, whose
-        `error` reports problems that the caller finds.
+        `error` method reports problems that the caller finds.
     """
     parser = Parser(prog=f"python -m {module}", description=(description or "").strip())
     add_options(parser, settings)
@@ -175,7 +175,7 @@ def parse_settings(
     usual = own.get("out")
     if isinstance(usual, Path) and "out" not in given:
         out = usual_out(chosen_settings) if usual_out else usual
-        if "quick" in chosen:  # so that a quick run never replaces a full one
+        if "quick" in chosen:  # a quick run must never replace a full one
             out = out.with_name(f"{out.name}-quick")
         chosen_settings = replace(chosen_settings, out=out)  # type: ignore[type-var]
     return chosen_settings, chosen, parser
@@ -184,7 +184,7 @@ def parse_settings(
 def check_signs(
     parser: Parser, settings: Any, positive: Sequence[str], natural: Sequence[str] = ()
 ) -> None:
-    """Report an error unless some settings are above 0, and others are 0 or more."""
+    """Report an error unless some settings are positive, and others are non-negative."""
     for name in positive:
         if not (value := getattr(settings, name)) > 0:
             parser.error(f"{flag_of(name)}: expected more than 0, found {value}")
@@ -197,7 +197,7 @@ def check_signs(
 
 
 class Interruptible:
-    """Context that Ctrl-C ends early; `interrupted` then is True."""
+    """Context manager that Ctrl-C ends early. If so, `interrupted` is True."""
 
     interrupted = False
 
@@ -218,23 +218,23 @@ def settings_as_json(settings: Any) -> dict[str, Any]:
 
 
 def recorded_settings(settings: Any, omit: Collection[str]) -> dict[str, Any]:
-    """Return settings in the form in which JSON returns them, without those in `omit`."""
+    """Return settings in the form that JSON returns, without any in `omit`."""
     found = settings_as_json(settings).items()
     return {k: list(v) if isinstance(v, tuple) else v for k, v in found if k not in omit}
 
 
 def write_json(path: Path, results: Any) -> None:
-    """Write results into a file."""
+    """Write results to a file."""
     atomic_write_text(path, json.dumps(results, indent=2) + "\n")
 
 
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
-    """Write a run's results into its folder."""
+    """Write a run's results to its folder."""
     write_json(folder / RESULTS, results)
 
 
 def versions(more: Sequence[str] = ()) -> dict[str, str]:
-    """Return the versions of Python and of packages that results depend on, if installed."""
+    """Return the versions of Python and of packages that affect the results, if installed."""
     names = ("gymnasium", "numba", "numpy", "sb3-contrib", "stable-baselines3", "torch", *more)
     found = {"wfb-gym": wfb_gym.__version__, "python": sys.version.split()[0]}
     for name in names:

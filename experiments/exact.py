@@ -15,8 +15,8 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
     """Return the exact score of a registered agent or a saved model.
 
     Raises:
-        ValueError: a model for other sizes than `limits_of` returns, or one whose actions do not
-            depend on its observations only.
+        ValueError: if a model has different sizes than `limits_of` returns, or its actions depend
+            on more than its observations.
     """
     if is_scripted(name):
         return game.score(game.probabilities(name, seat), seat)
@@ -29,7 +29,7 @@ def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
 
 
 def hidden_strategy_of(game: HiddenGame, name: str, seat: int | str) -> Floats:
-    """Return the action probabilities of an agent or a model in a game with hidden items."""
+    """Return an agent's or a model's action probabilities in a game with hidden items."""
     agent: Any = make_agent(local_path(name), scenario=game.scenario, seat=seat, seed=0)
     limits = limits_of(agent, game.scenario, seat)
     with one_torch_thread():

@@ -1,7 +1,7 @@
-"""The runner shared by all experiments, which measure in parts.
+"""The runner shared by all experiments, which are measured in parts.
 
-A module declares an `Experiment` with its settings, its parts and its results. The runner parses
-the command line, opens workers, loads finished parts, shows progress, handles Ctrl-C, writes
+A module declares an `Experiment` with its settings, parts and results. The runner parses the
+command line, opens workers, loads finished parts, shows progress, handles Ctrl-C, writes
 results.json and a figure, and prints a table or JSON.
 """
 
@@ -37,34 +37,35 @@ class Experiment(Generic[SettingsT, PartT]):
     """An experiment and its command.
 
     Attributes:
-        module: name of the module for ``python -m``.
-        description: help of the command.
-        settings: dataclass whose fields are the flags; `out` is the folder of the results.
-        quick: settings of ``--quick``; None: no such flag.
-        check: raises a ValueError or OSError for invalid settings; returns the settings to use. Its
-            second argument holds the given switches, such as "quick".
+        module: module name for ``python -m``.
+        description: the command's help.
+        settings: dataclass whose fields are the flags; `out` is the results folder.
+        quick: settings for ``--quick``. If None, there is no such flag.
+        check: raises a ValueError or OSError if the settings are invalid, and returns the settings
+            to use. Its second argument holds the given switches, such as "quick".
         positive: settings that must be above 0.
-        natural: settings that must be 0 or above.
-        kind: content of the record, in one word such as "tournament".
-        file: name of the record in the folder; None: no record, and `out` is a file.
-        free: settings that change neither the results nor which results belong together.
-        recorded: everything that the results depend on; default: the settings without `free`.
+        natural: settings that must be at least 0.
+        kind: the record's content, in one word such as "tournament".
+        file: file name of the record in the folder. If None, there is no record, and `out` is a
+            file.
+        free: settings that affect neither the results nor which results belong together.
+        recorded: everything that the results depend on. Defaults to the settings without `free`.
         records: opens the records, by group of parts, if they are not a single file in `out`.
         group_of: returns the name of a part's group.
-        is_kept: whether to record a line; other parts are measured again.
-        parts: parts to measure, in order; `str` of a part is its name in progress and errors.
+        is_kept: returns whether to record a line. Parts with other lines are measured again.
+        parts: parts to measure, in order. `str(part)` is the part's name in progress and errors.
         run_part: measures a part, in this process or in a worker.
-        work: measures missing parts, instead of `run_part`, if they depend on each other. Takes the
-            settings, these parts, the lines of the other parts and the workers.
-        name_of: returns the name of a line's part; default: lines have the order of the parts.
+        work: replaces `run_part` if parts depend on each other, and measures the missing parts.
+            Takes the settings, the missing parts, the other parts' lines and the workers.
+        name_of: returns the name of a line's part. By default, lines are in the order of the parts.
         files: files that parts refer to, for workers on other machines.
         results: returns the results to write and print.
         tables: returns the results as texts.
         figures: draws the results into the folder.
-        notes: lines about the results for stderr.
-        needs_all: whether an interrupted run has no results; a run without parts never has any.
+        notes: lines about the results to print on stderr.
+        needs_all: whether an interrupted run has no results. A run without parts never has any.
         notes_fail: whether a run with notes fails.
-        outcome: replaces `results`, `tables`, `notes` and `notes_fail`, if these depend on each
+        outcome: replaces `results`, `tables`, `notes` and `notes_fail` if these depend on each
             other or on the settings.
     """
 
@@ -98,7 +99,7 @@ class Experiment(Generic[SettingsT, PartT]):
     outcome: Callable[[Run[SettingsT, PartT]], Outcome] | None = None
 
     def main(self, arguments: Sequence[str] | None = None) -> int:
-        """Measure, write and print; returns the exit status."""
+        """Measure, write and print the results, and return the exit status."""
         try:
             return self._run(*self._parse(arguments))
         except RecordError as error:
@@ -167,7 +168,7 @@ class Experiment(Generic[SettingsT, PartT]):
     def _measure(
         self, settings: SettingsT, records: Mapping[str, ResultFile], workers: Workers
     ) -> Run[SettingsT, PartT]:
-        """Measure the parts that the records do not have."""
+        """Measure the parts that are missing from the records."""
         parts: Sequence[PartT] = ()
         keys: Sequence[Any] = ()
         found: dict[Any, Line] = {}
@@ -206,7 +207,7 @@ class Experiment(Generic[SettingsT, PartT]):
         return workers.map(partial(self.run_part, settings), parts)
 
     def _write(self, out: Path | None, results: Results) -> None:
-        """Write the results and the figure; an error in the figure does not lose the results."""
+        """Write the results and the figure. If the figure fails, the results are still written."""
         if self.file is None:
             if out is not None:
                 common.write_json(out, results)

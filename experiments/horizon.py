@@ -43,14 +43,14 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame, solve
 
 FIRST_SEED = 12_000_000_000
-"""Seed of the dice, far from seeds that were used for tuning."""
+"""Seed for the dice, far from the seeds used for tuning."""
 Part = dict[str, Any]
-"""The figures of one number of phases, as JSON."""
+"""The figures for one number of phases, as JSON."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the measurement.
+    """Settings for the measurement.
 
     Attributes:
         scenario: bundled names or files that can be solved; NAME:PHASES sets the number of phases.
@@ -85,11 +85,11 @@ class Source(NamedTuple):
 
 
 def read_scenario(text: str) -> Scenario:
-    """Load a scenario; NAME:PHASES sets its number of phases.
+    """Load a scenario. NAME:PHASES sets its number of phases.
 
     Raises:
-        ValueError: the scenario is unknown or invalid.
-        OSError: the file cannot be read.
+        ValueError: if the scenario is unknown or invalid.
+        OSError: if the file cannot be read.
     """
     name, colon, count = text.rpartition(":")
     if not colon or not count.isdigit():
@@ -140,7 +140,7 @@ def battle_parts(settings: Settings, name: str) -> Iterator[Part]:
 
 
 def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
-    """Return the cells of the table of exact scores, the header first."""
+    """Return the cells of the table of exact scores, header first."""
     kinds = [f"{kind} {seat}" for kind in ("exact", "phase-search") for seat in SEATS]
     rows = [["scenario", "phases", "value", *kinds]]
     for part in parts:
@@ -152,7 +152,7 @@ def exact_rows(parts: Sequence[Part]) -> list[list[str]]:
 
 
 def battle_rows(parts: Sequence[Part]) -> list[list[str]]:
-    """Return the cells of the table of points won by planning ahead, the header first."""
+    """Return the cells of the table of points won by planning ahead, header first."""
     rows = [["battle", "phases", *SEATS, "ms per decision"]]
     for part in parts:
         if "battle" in part:

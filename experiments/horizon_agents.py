@@ -1,4 +1,4 @@
-"""A player with a planning horizon of some phases, and a player that times its decisions."""
+"""A player that plans a given number of phases ahead, and a player that times its decisions."""
 
 import time
 
@@ -36,7 +36,7 @@ class HorizonAgent(PositionAgent):
 
 
 class TimedAgent(PositionAgent):
-    """An agent that counts its decisions and measures their time."""
+    """An agent that counts and times its decisions."""
 
     _called = "phase-search"
 

@@ -45,7 +45,7 @@ from wfb_gym.files import atomic_write_text
 
 
 def _parts_of(settings: Settings) -> Sequence[Any]:
-    """Return the jobs of a grading or a search; none if only the page is written."""
+    """Return the jobs for a grading or a search, or none if only the page is written."""
     if settings.find:
         return searches()
     if settings.again is not None:
@@ -58,12 +58,12 @@ def _parts_of(settings: Settings) -> Sequence[Any]:
 def work(
     settings: Settings, parts: Sequence[Any], _: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
-    """Do the jobs of a grading or a search."""
+    """Run the jobs for a grading or a search."""
     return workers.map(find_scenarios, parts) if settings.find else do_jobs(parts, workers)
 
 
 def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[str, bool]:
-    """Write or check the page; returns a message, and whether the page is out of date."""
+    """Write or check the page, and return a message and whether the page is out of date."""
     text = page.make_page(submissions)
     folder = settings.submissions
     path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
@@ -78,7 +78,7 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[
 def _compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
-    Only tasks of both submissions count; `tasks` is their number. Tracks without such tasks are
+    Only tasks in both submissions count, and `tasks` is their number. Tracks without such tasks are
     left out.
     """
     by_name = {each.name: each for each in submissions}
@@ -99,7 +99,7 @@ def _compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[st
 
 
 def _comparison_line(names: Sequence[str], track: str, found: Mapping[str, Any]) -> str:
-    """Return a track's comparison in words; names the number of tasks if some are missing."""
+    """Describe a track's comparison in one line, with the number of tasks if some are missing."""
     count, of = found["tasks"], len(TRACKS[track])
     part = "" if count == of else f", {count} of {of} tasks"
     value = Interval(*(found[key] for key in ("value", "low", "high")))

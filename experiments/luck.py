@@ -1,12 +1,12 @@
-"""Luck-adjusted points: variance reduction by subtracting the luck of the dice from the points.
+"""Luck-adjusted points: variance reduction by subtracting dice luck from the points.
 
-The luck of a roll is the result of its dice minus the expected result. The result is the points
-that changed hands plus an estimate of the position afterwards; its expectation uses the exact
-chances of all outcomes. If another roll follows without a decision, the outcomes of both are
-combined. The mean of luck is 0 for any estimate, so adjusted points keep their mean. The better the
-estimate, the smaller the variance, and the fewer battles are needed to distinguish two players.
-These are the chance terms of AIVAT, control variates for poker (Burch, Schmid, Moravcik and
-Bowling 2018); random choices of the players are not adjusted.
+A roll's luck is its actual result minus its expected result. The result is the points that changed
+hands plus an estimate of the position afterwards. Its expectation uses the exact chances of all
+outcomes. If another roll follows without a decision in between, the outcomes of both are combined.
+Luck has mean 0 for any estimate, so adjusted points keep their mean. The better the estimate, the
+smaller the variance, and the fewer battles are needed to distinguish two players. These are the
+chance terms of AIVAT, control variates for poker (Burch, Schmid, Moravcik and Bowling 2018). The
+players' random choices are not adjusted.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from wfb_gym.envs.batch import Batch
 
 _LEAST = 1e-9
-"""Minimum variance of adjusted points, which avoids division by 0."""
+"""Minimum variance of adjusted points, to avoid division by 0."""
 
 ValueEstimate = Callable[[RolledPositions], NDArray[np.float64]]
-"""Maps positions to points still to come for the first army, float64 (k,).
+"""Maps positions to the first army's points still to come, float64 (k,).
 
-The possible results of one roll are compared, so all should be estimated up to the same horizon:
-the end of the phase of the roll."""
+The possible results of a roll are compared, so all should be estimated up to the same horizon: the
+end of the phase in which the dice are rolled."""
 
 
 def phase_estimate(positions: RolledPositions) -> NDArray[np.float64]:
-    """Estimate points as the search agents do, by a rule of thumb; a `ValueEstimate`."""
+    """Estimate points with the search agents' rule of thumb; a `ValueEstimate`."""
     values = np.zeros(len(positions.states))
     _estimate(positions, values, new_work_spaces())
     return values
@@ -57,16 +57,16 @@ def _estimate(
 
 
 class LuckWatcher(BatchWatcher):
-    """Follows the battles of a batch and adds up their luck.
+    """Follows the battles in a batch and adds up their luck.
 
-    The batch must not reset battles by itself.
+    The batch must not reset battles on its own.
 
     Args:
-        num_envs: battles of the batch.
-        estimate: estimate of positions; any estimate gives the same mean.
+        num_envs: number of battles in the batch.
+        estimate: estimates positions. Any estimate gives the same mean.
 
     Attributes:
-        luck: points that the dice have won the first army, float64 (n,).
+        luck: points that the dice have won for the first army, float64 (n,).
     """
 
     def __init__(self, num_envs: int, estimate: ValueEstimate = phase_estimate) -> None:
@@ -111,7 +111,7 @@ class LuckWatcher(BatchWatcher):
 
 
 class LuckyPoints(NamedTuple):
-    """Points of a seat in battles, and the luck in them; float64 (battles,) each."""
+    """A seat's points in battles, and the luck in them; float64 (battles,) each."""
 
     points: NDArray[np.float64]
     luck: NDArray[np.float64]
@@ -141,7 +141,7 @@ def play_with_luck(
     seed: int,
     estimate: ValueEstimate = phase_estimate,
 ) -> LuckyPoints:
-    """Play the battles of `experiments.common.play_battles`; returns points and luck."""
+    """Play battles like `experiments.common.play_battles`, and return points and luck."""
     watcher = LuckWatcher(battles, estimate)
     points = play_battles(
         player, seat=seat, scenario=scenario, opponent=opponent, battles=battles, seed=seed,

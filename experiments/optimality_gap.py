@@ -49,7 +49,7 @@ ONE_SEAT = "; a model of one seat needs a model of the other seat: CASTER+DISPEL
 
 
 class GapTask(NamedTuple):
-    """A player's seat in a scenario."""
+    """A player and its seat in a scenario."""
 
     scenario: str
     player: str
@@ -61,7 +61,7 @@ class GapTask(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings(Effort):
-    """Settings of the measurement.
+    """Settings for the measurement.
 
     Attributes:
         players: names or paths of saved models; CASTER+DISPELLER plays one in each seat.
@@ -84,7 +84,7 @@ class Settings(Effort):
 
 
 def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part:
-    """Measure a player's seat in a scenario; `trained` is the model of the trained exploiter."""
+    """Measure a player's seat in a scenario. `trained` is the trained exploiter's model."""
     scenario, player, seat = task
     part: Part = {"scenario": load_scenario(scenario).name, "player": player, "seat": SEATS[seat]}
     part["exact"] = exact_figures(settings, scenario, player, seat)
@@ -93,7 +93,7 @@ def measure_gap(settings: Settings, task: GapTask, trained: Path | None) -> Part
 
 
 def exact_figures(settings: Settings, scenario: str, player: str, seat: int) -> dict[str, Any]:
-    """Return a player's exact score in the cut battle, or the reason why there is none."""
+    """Return a player's exact score in the cut battle, or the reason why it has none."""
     whole, name = load_scenario(scenario), policy_name(player, seat)
     cut = whole.first_phases(min(settings.phases, whole.phases))
     known: dict[str, Any] = {"phases": cut.phases, "of": whole.phases}
@@ -114,7 +114,7 @@ def _relevant_settings(settings: Settings) -> dict[str, Any]:
 
 
 def bounds(parts: Sequence[Part]) -> list[dict[str, Any]]:
-    """Return lower bounds of exploitability, for players with both seats measured."""
+    """Return lower bounds on exploitability for players measured in both seats."""
     found = []
     for first, second in zip(parts[::2], parts[1::2], strict=False):
         gains = [each["exploited"]["gain"] for each in (first, second)]
@@ -142,7 +142,7 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 def check_models(settings: Settings) -> None:
     """Raise a ValueError if a trained model cannot play both seats of all scenarios.
 
-    Each model plays a short battle in either seat, so that errors appear before the training.
+    Each model plays a short battle in either seat, so that errors appear before training starts.
     """
     for scenario in settings.scenario:
         for player in dict.fromkeys((*settings.players, *settings.exploiter)):
@@ -174,7 +174,7 @@ def _tasks_of(settings: Settings) -> list[GapTask]:
 def measure_all(
     settings: Settings, tasks: Sequence[GapTask], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Measure seats in order, while exploiters of later seats are trained."""
+    """Measure seats in order, while exploiters for later seats are trained."""
     with Trainings(settings.processes) as trainings:
         learners = [trainings.begin(settings, *task) for task in tasks if settings.budget]
         for place, task in enumerate(tasks):

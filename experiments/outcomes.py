@@ -1,4 +1,4 @@
-"""The state of a run: lines of a record, results, and the outcome of the command."""
+"""A run's state: the lines of a record, the results, and the command's outcome."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from experiments.records import ResultFile
 SettingsT = TypeVar("SettingsT")
 PartT = TypeVar("PartT")
 Line = dict[str, Any]
-"""The result of a part, as a line of the record."""
+"""A part's result, as a line in the record."""
 Results = dict[str, Any]
-"""The content of results.json."""
+"""The contents of results.json."""
 
 
 class ExperimentError(RuntimeError):
-    """A part cannot be measured, or its results are of no use; the message is one line."""
+    """A part cannot be measured, or its results are unusable. The message is one line."""
 
 
 @dataclass(frozen=True)
 class Run(Generic[SettingsT, PartT]):
-    """A run so far: all parts, the finished ones with their lines, and the records."""
+    """A run in progress: all parts, the lines of finished ones, and the records."""
 
     settings: SettingsT
     parts: Sequence[PartT]
@@ -31,7 +31,7 @@ class Run(Generic[SettingsT, PartT]):
     interrupted: bool
 
     def values(self, key: str) -> list[Any]:
-        """Return the values of a key in all lines."""
+        """Return a key's values in all lines."""
         return [line[key] for line in self.lines]
 
     def document(self, **found: Any) -> Results:
@@ -42,12 +42,12 @@ class Run(Generic[SettingsT, PartT]):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a command.
+    """A command's outcome.
 
     Attributes:
         results: results to write, and to print as JSON.
-        texts: texts to print without ``--json``, with an empty line between them.
-        notes: lines for stderr.
+        texts: texts to print without ``--json``, separated by empty lines.
+        notes: lines to print on stderr.
         failed: whether the command fails.
     """
 

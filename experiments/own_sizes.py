@@ -1,7 +1,7 @@
-"""Agents that get observations in the sizes that they declare.
+"""Agents that receive observations in the sizes that they declare.
 
-A model is trained for one size of observations. Environments, matches and exact values can show a
-scenario in any size that covers it, so a model can play scenarios of other fitted sizes.
+A model is trained for one observation size. Environments, matches and exact values can show a
+scenario in any size that covers it, so a model can also play scenarios fitted to other sizes.
 """
 
 from functools import cache
@@ -54,14 +54,14 @@ def in_own_sizes(agent: Agent, scenario: Scenario, seat: int | str) -> Agent:
 
 
 def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
-    """Return the limits of an agent's observations; None if the agent accepts any limits.
+    """Return the limits for an agent's observations, or None if the agent accepts any limits.
 
-    They have the sizes that the agent declares: fitted to the scenario, shared by both seats (as in
-    PettingZoo's environments), or of a kind of generated scenarios. An agent that reads histories
-    has its own limits.
+    The limits match the sizes that the agent declares. They may be fitted to the scenario, shared
+    by both seats (as in PettingZoo's environments), or taken from a kind of generated scenario. An
+    agent that reads histories has its own limits.
 
     Raises:
-        ValueError: no such limits have its sizes; the message names both.
+        ValueError: if no such limits have its sizes. The message names both.
     """
     if reads_histories(agent):
         own: Limits = agent.limits
@@ -89,7 +89,7 @@ def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
 
 @cache
 def _limits_of_kinds() -> dict[str, Limits]:
-    """Return the distinct limits of generated scenarios, by the name of a kind."""
+    """Return the distinct limits of generated scenarios, keyed by the name of a kind."""
     kinds = {**KINDS, **KINDS_OF_AXES, "": Generation()}
     found: dict[Limits, str] = {}
     for kind, options in kinds.items():

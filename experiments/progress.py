@@ -1,4 +1,4 @@
-"""Progress of a command on stderr: a bar on a terminal, otherwise plain lines."""
+"""A command's progress on stderr: a bar in a terminal, otherwise plain lines."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -22,21 +22,21 @@ from rich.text import Text
 from wfb_gym._progress import is_terminal, printed_lines, shown_by
 
 WIDEST = 1000
-"""Characters of a line if stderr is not a terminal; Rich would cut it at 80."""
+"""Characters per line if stderr is not a terminal, where Rich would cut lines at 80."""
 
 
 class _DetailColumn(ProgressColumn):
-    """The progress inside a step, if any."""
+    """The progress within a step, if any."""
 
     def render(self, task: Task) -> Text:
-        return Text(str(task.fields.get("detail", "")))  # no markup, as names may have brackets
+        return Text(str(task.fields.get("detail", "")))  # no markup: names may contain brackets
 
 
 class Display(Progress):
-    """A progress bar on stderr; without a terminal, a plain line from time to time.
+    """A progress bar on stderr. Without a terminal, it is a plain line from time to time.
 
-    Its tasks take a `note`. Progress inside a step, which the solver reports through
-    `wfb_gym._progress`, follows the note of the last task.
+    Its tasks take a `note`. Progress within a step, which the solver reports through
+    `wfb_gym._progress`, follows the last task's note.
     """
 
     _shown_now: ClassVar[list["Display"]] = []
@@ -85,9 +85,9 @@ def _task_in_words(task: Task) -> str:
 
 
 def progress(*, in_percent: bool = False) -> Display:
-    """Return a progress bar on stderr, with the time left; its tasks take a `note`.
+    """Return a progress bar on stderr, with the time left. Its tasks take a `note`.
 
-    It shows the number of finished steps, or a percentage.
+    The bar shows the number of finished steps, or a percentage.
     """
     return Display(
         TextColumn("{task.description}"),
@@ -100,7 +100,7 @@ def progress(*, in_percent: bool = False) -> Display:
 
 
 Report = Callable[[str, int], None]
-"""Takes a note ("" keeps the previous note), and the steps done since the last call."""
+"""Takes a note ("" keeps the previous one) and the number of steps done since the last call."""
 
 
 @contextmanager

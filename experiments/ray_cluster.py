@@ -1,4 +1,4 @@
-"""Ray: join a cluster whose machines have the same rules and packages, and do tasks on it."""
+"""Join a Ray cluster whose machines have the same rules and packages, and run tasks on it."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ from experiments.attempts import (
 from experiments.shared_files import store_files
 
 LOCAL = "local"
-"""Value of --ray for Ray on this machine only, instead of a cluster's address."""
+"""Value of --ray for using Ray on this machine only, instead of a cluster's address."""
 ROOT = Path(__file__).parents[1]
 _EXCLUDED = [
     ".git",
@@ -39,13 +39,13 @@ _EXCLUDED = [
     ".*_cache",
     "*.png",
 ]
-"""Files of the checkout that are not sent to a cluster's machines."""
+"""Files in the checkout that are not sent to a cluster's machines."""
 _SECONDS = 10.0
-"""Seconds until a cluster that does not answer is an error."""
+"""Seconds to wait for a cluster before raising an error."""
 
 
 class RayWorkers:
-    """Does tasks on Ray, one core each."""
+    """Runs tasks on Ray, with one core each."""
 
     shares = True
 
@@ -64,7 +64,7 @@ class RayWorkers:
         tasks: Iterable[TaskT],
         describe: Callable[[TaskT], str] = str,
     ) -> Iterator[ResultT]:
-        held = self._ray.put(function)  # stored once, as it may hold a network
+        held = self._ray.put(function)  # stored once, because it may hold a network
         submitted: dict[Any, None] = {}
 
         def submit(task: TaskT) -> Any:
@@ -92,7 +92,7 @@ class RayWorkers:
 def _attempt_on_ray(
     expected: dict[str, str], files: dict[str, bytes], function: Callable[[Any], Any], task: Any
 ) -> Any:
-    """Do a task in a worker of Ray; checks the machine, as it may have joined after the check."""
+    """Run a task in a Ray worker, checking the machine, as it may have joined after the check."""
     if problem := difference(expected, fingerprint()):
         return FailedAttempt(problem, socket.gethostname(), "")
     store_files(files)
@@ -107,7 +107,7 @@ def joined(address: str) -> Iterator[None]:
     variables of wfb_gym are sent to them.
 
     Raises:
-        WorkerError: Ray is not installed, or the cluster cannot be reached.
+        WorkerError: if Ray is not installed, or the cluster cannot be reached.
     """
     try:
         import ray
@@ -132,7 +132,7 @@ def joined(address: str) -> Iterator[None]:
 
 
 def _check_answers(address: str) -> None:
-    """Raise an error if no server listens at an address, for which Ray would wait a minute."""
+    """Raise an error if no server listens at an address. Ray would wait a minute for it."""
     if address == "auto":  # Ray finds the cluster of this machine
         return
     parts = urlsplit(address if "://" in address else f"//{address}")
@@ -142,7 +142,7 @@ def _check_answers(address: str) -> None:
 
 
 def check_cluster() -> None:
-    """Raise a `WorkerError` if a machine of the cluster has other rules or packages."""
+    """Raise a `WorkerError` if a machine in the cluster has different rules or packages."""
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -169,7 +169,7 @@ def _fingerprint_there() -> dict[str, str]:
 
 @cache
 def fingerprint() -> dict[str, str]:
-    """Return the facts that must be equal on all machines: releases, a digest of the sources."""
+    """Return the facts that must be equal on all machines: releases and a digest of the sources."""
     digest = hashlib.sha256()
     for folder in (Path(wfb_gym.__file__).parent, Path(__file__).parent):
         for path in sorted(folder.rglob("*")):
@@ -185,7 +185,7 @@ def fingerprint() -> dict[str, str]:
 
 
 def difference(expected: dict[str, str], found: dict[str, str]) -> str:
-    """Return the differences between two machines in one line; "" if they are equal."""
+    """Return the differences between two machines in one line, or "" if they are equal."""
     others = [
         f"{name}: expected {value} as here, found {found[name]}"
         for name, value in expected.items()

@@ -1,4 +1,4 @@
-"""Records of long runs: each finished part is a line in a file, and the run continues from it."""
+"""Records of long runs. Each finished part is a line in a file, and the run continues from it."""
 
 import json
 import os
@@ -10,20 +10,20 @@ from wfb_gym.files import lock_folder
 
 
 class RecordError(Exception):
-    """The folder holds something else, or cannot be used; the message has the reason."""
+    """The folder holds something else, or cannot be used. The message gives the reason."""
 
 
 class ResultFile:
-    """A file of finished parts, a line of JSON each; `lines` holds the lines after the first.
+    """A file with one line of JSON per finished part. `lines` holds the lines after the first.
 
-    The first line holds the settings. The constructor raises a `RecordError` if the file has other
-    settings or another kind, or if another process works in the folder. As a context manager it
-    releases the folder at the end.
+    The first line holds the settings. The constructor raises a `RecordError` if the file has
+    different settings or a different kind, or if another process is working in the folder. As a
+    context manager, it releases the folder on exit.
 
     Args:
-        folder: folder of the run; it is created if it is missing.
-        name: name of the file.
-        kind: content of the file, in one word such as "tournament".
+        folder: the run's folder. It is created if it is missing.
+        name: file name.
+        kind: the file's content, in one word such as "tournament".
         settings: everything that the results depend on.
     """
 
@@ -65,16 +65,16 @@ class ResultFile:
                 )
         self.lines: list[dict[str, Any]] = lines[1:]
         if len(content) > len(complete):
-            os.truncate(self._path, len(complete))  # drops a line cut off by a killed process
+            os.truncate(self._path, len(complete))  # drops a line cut off when a process was killed
         if not lines:
             self.add({self._kind: settings})
 
     def delete(self) -> None:
-        """Delete the file of a finished run."""
+        """Delete a finished run's file."""
         self._path.unlink()
 
     def add(self, line: dict[str, Any]) -> None:
-        """Append a line and flush it to disk; on an error the file stays unchanged."""
+        """Append a line and flush it to disk. On an error, the file stays unchanged."""
         before = self._path.stat().st_size if self._path.exists() else 0
         try:
             with self._path.open("a", encoding="utf-8") as file:

@@ -19,24 +19,24 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 
 MOST_OUTCOMES = most_outcomes(DICE, rerolls=True)
-"""Maximum number of outcomes of one roll."""
+"""Maximum number of outcomes per roll."""
 MOST_ROLLS = 4
-"""Maximum number of consecutive rolls to enumerate, if no decision comes between them."""
+"""Maximum number of consecutive rolls to enumerate without a decision in between."""
 MOST_POSITIONS_OF_ROLL = 1 << 13
-"""Maximum number of positions of one roll when later rolls are enumerated too."""
+"""Maximum number of positions per roll when later rolls are enumerated too."""
 ENOUGH = 1 << 15
-"""Positions that are collected before they are estimated."""
+"""Number of positions to collect before they are estimated."""
 RESTART, PLAYED = -1, -2
-"""Values in place of an action: a battle begins, and its action was already played."""
+"""Used in place of an action: a battle begins, or its action has already been played."""
 
 
 class RolledPositions(NamedTuple):
-    """Positions after dice, k of them: decisions, ends of battles, and rolls at the depth limit."""
+    """k positions after dice rolls: decisions, ends of battles, and rolls at the depth limit."""
 
     packed_scenarios: Records[PackedScenario]
     scenario: NDArray[np.int64]  # (k,): index of each position's scenario
     states: Records[State]  # (k,)
-    phases: NDArray[np.int64]  # (k,): phase of the roll
+    phases: NDArray[np.int64]  # (k,): phase in which the dice were rolled
 
 
 class Leaves(NamedTuple):
@@ -49,16 +49,16 @@ class Leaves(NamedTuple):
     labels: NDArray[np.int64]  # outcome of the first roll
     rolls: NDArray[np.int64]  # number of rolls before the position
     chances: NDArray[np.float64]
-    gains: NDArray[np.float64]  # points of the first army since the first roll
-    weights: NDArray[np.float64]  # of the position's value in the luck of its battle
+    gains: NDArray[np.float64]  # the first army's points since the first roll
+    weights: NDArray[np.float64]  # of the position's value in its battle's luck
 
 
 class RollScratch(NamedTuple):
-    """Arrays of the enumeration: results, positions still to expand, and scratch memory."""
+    """Arrays for the enumeration: results, positions left to expand, and scratch memory."""
 
     leaves: Leaves
     pending: Leaves
-    used: NDArray[np.int64]  # (1,): number of used leaves
+    used: NDArray[np.int64]  # (1,): number of leaves in use
     outcomes: NDArray[np.int64]
     probabilities: NDArray[np.float64]
     work: Records[WorkSpace]  # (1,)
@@ -92,12 +92,13 @@ def follow_rolls(
     seat: int,
     scratch: RollScratch,
 ) -> int:
-    """Play actions as the environments' driver does, and enumerate every roll on the way.
+    """Play actions as the environments' driver does, enumerating every roll along the way.
 
-    `moves` are members of `envs`, from the entry `begin`, and engine codes of their actions.
+    `moves` holds members of `envs`, starting at the entry `begin`, and their actions' engine codes.
 
     Returns:
-        The first entry that was not played to its end because `scratch` is full: the next `begin`.
+        The first entry that was not played to its end because `scratch` is full. It is the next
+        `begin`.
     """
     members, codes = moves
     work = scratch.work[0]
@@ -130,7 +131,7 @@ def follow_rolls(
 
 @jit(forceinline=False)
 def _roll(packed: PackedScenario, env: Environment, member: int, scratch: RollScratch) -> int:
-    """Enumerate the possible results of a battle's dice, then roll; returns the outcome."""
+    """Enumerate the possible results of a battle's dice, then roll and return the outcome."""
     leaves, pending = scratch.leaves, scratch.pending
     phase = int64(env.state.phase)
     first = int64(scratch.used[0])

@@ -1,4 +1,4 @@
-"""Files that tasks refer to, for machines that do not have them."""
+"""Files that tasks refer to, for machines that lack them."""
 
 import atexit
 import shutil
@@ -6,11 +6,11 @@ import tempfile
 from pathlib import Path
 
 _stored: dict[str, str] = {}
-"""In a worker of Ray: the local paths of files, by their names in tasks."""
+"""In a Ray worker, the local paths of files, by their names in tasks."""
 
 
 def store_files(files: dict[str, bytes]) -> None:
-    """Write the files of tasks into a temporary folder of this process."""
+    """Write the tasks' files to a temporary folder for this process."""
     if not set(files) - set(_stored):
         return
     folder = Path(tempfile.mkdtemp(prefix="wfb_gym-ray-"))
@@ -23,7 +23,7 @@ def store_files(files: dict[str, bytes]) -> None:
 
 
 def local_path(name: str) -> str:
-    """Return the local path of a file named by a task; other names stay unchanged."""
+    """Return the local path of a file named by a task. Other names are returned unchanged."""
     return _stored.get(name, name)
 
 

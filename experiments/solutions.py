@@ -1,4 +1,4 @@
-"""Results of solving, as lines and as tables."""
+"""Solver results, as lines and as tables."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ MIB = 2**20
 _SHORT = 0.1
 """Seconds below which a third decimal place is shown."""
 Result = dict[str, Any]
-"""A scenario's result as JSON; `too_large` replaces the value of a scenario that is too large."""
+"""A scenario's result as JSON. If the scenario is too large, `too_large` replaces its value."""
 
 
 def result_text(result: Result) -> str:
@@ -36,7 +36,7 @@ HEADINGS = ("scenario", "phases", "points", "opening", "decisions", "seconds", "
 
 
 def table_row(result: Result) -> tuple[str, ...]:
-    """Return a result as a row of the table; if there is no solution, with the reason."""
+    """Return a result as a table row, with the reason if there is no solution."""
     name, phases = result["scenario"], str(result["phases"])
     if "too_large" in result:
         size = solver.Estimate(**{**result["too_large"], "causes": ()})

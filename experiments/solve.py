@@ -39,10 +39,10 @@ from wfb_gym.cli.parser import option
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 
 SMALLEST = "apprentice"
-"""Scenario that is solved first, so that times do not include compilation."""
+"""Scenario to solve first, so that times do not include compilation."""
 
 FIRST_PHASES = 256 * MIB
-"""Memory for first phases of a battle that is too large: minutes for all battles together."""
+"""Memory for the first phases of a battle that is too large. All battles together take minutes."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ class Settings:
 
     @property
     def max_bytes(self) -> int:
-        """Memory limit of a solution, in bytes."""
+        """Memory limit for a solution, in bytes."""
         return self.memory * 2**30
 
     def load(self, name: str) -> Scenario:
-        """Load a scenario, or its first phases; raises a ValueError if that is impossible."""
+        """Load a scenario or its first phases, or raise a ValueError if that is impossible."""
         scenario = load_scenario(name)
         try:
             return scenario if self.phases is None else scenario.first_phases(self.phases)
@@ -113,7 +113,7 @@ def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
 def _solve_all(
     settings: Settings, names: Sequence[str], _: Sequence[Line], __: Workers
 ) -> Iterator[Line]:
-    """Solve scenarios, after a small one for the compilation."""
+    """Solve scenarios, after a small one to trigger compilation."""
     solver.solve(SMALLEST)
     for name in names:
         scenario = settings.load(name)
@@ -124,7 +124,7 @@ def _solve_all(
 
 
 def solve_open(scenario: Scenario, settings: Settings) -> Line:
-    """Solve a scenario without hidden items; `problem` is why no figure was drawn, or ""."""
+    """Solve a scenario without hidden items. `problem` is why no figure was drawn, or ""."""
     estimate = solver.estimate(scenario) if settings.all else None
     solution, problem = None, ""
     if estimate is None or estimate.bytes <= settings.max_bytes:
@@ -143,7 +143,7 @@ def solve_open(scenario: Scenario, settings: Settings) -> Line:
 
 
 def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Result]:
-    """With --all, solve the first phases of a scenario, as many as fit into `FIRST_PHASES`."""
+    """With --all, solve as many of a scenario's first phases as fit into `FIRST_PHASES`."""
     found = None
     with suppress(solver.TooLarge):
         for phases in range(1, scenario.phases if settings.all else 1):
@@ -153,7 +153,7 @@ def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Resul
 
 
 def _solve_with_hidden_items(scenario: Scenario, settings: Settings) -> Result:
-    """Solve a scenario with hidden items; returns the result of its equilibrium."""
+    """Solve a scenario with hidden items, and return its equilibrium's result."""
     began = time.perf_counter()
     head = {"scenario": scenario.name, "phases": scenario.phases}
     try:
@@ -176,7 +176,7 @@ def _solve_with_hidden_items(scenario: Scenario, settings: Settings) -> Result:
 
 
 def result_of(solution: solver.Solution) -> Result:
-    """Return the result of a solved scenario."""
+    """Return a solved scenario's result."""
     return {
         "scenario": solution.scenario.name,
         "phases": solution.scenario.phases,

@@ -1,12 +1,12 @@
 """Statistics of scores over runs and tasks: interquartile means and bootstrap intervals.
 
 The methods follow Agarwal et al., "Deep Reinforcement Learning at the Edge of the Statistical
-Precipice" (2021), for few runs on several tasks. Scores are matrices, a row for each run and a
-column for each task. The bootstrap is stratified: it resamples runs within each task. Tasks are
-fixed, as they are all the tasks there are, while the runs are a sample.
+Precipice" (2021), for a few runs on several tasks. Score matrices have one row per run and one
+column per task. The bootstrap is stratified: it resamples runs within each task. Runs are a sample.
+Tasks are fixed, because there are no others.
 
 Intervals are percentile intervals. They are slightly too narrow for few runs (with five runs of one
-task a nominal 95 % interval covers 84 %), and a single run has an interval of width 0.
+task, a nominal 95 % interval covers 84 %), and a single run has an interval of width 0.
 """
 
 from collections.abc import Callable
@@ -44,14 +44,14 @@ class Interval:
 
 
 def mean(scores: Floats) -> Any:
-    """Return the mean over runs and tasks, the last two axes."""
+    """Return the mean over runs and tasks (the last two axes)."""
     return scores.mean(axis=(-2, -1))
 
 
 def interquartile_mean(scores: Floats) -> Any:
-    """Return the mean of the middle half of all runs of all tasks, the last two axes.
+    """Return the mean of the middle half of all scores over runs and tasks (the last two axes).
 
-    A quarter of the scores, rounded down, is cut off at either end.
+    A quarter of the scores, rounded down, is cut off at each end.
     """
     flat = scores.reshape(*scores.shape[:-2], -1)
     cut = flat.shape[-1] // 4
@@ -62,11 +62,11 @@ def interquartile_mean(scores: Floats) -> Any:
 def probability_of_improvement(scores: Floats, others: Floats) -> Any:
     """Return the probability that a run of the first beats a run of the others, mean over tasks.
 
-    A tie counts half.
+    Ties count half.
 
     Args:
         scores: (..., runs, tasks).
-        others: scores of the same tasks; the number of runs may differ.
+        others: scores on the same tasks. The number of runs may differ.
     """
     better = scores[..., :, None, :] > others[..., None, :, :]
     equal = scores[..., :, None, :] == others[..., None, :, :]
@@ -80,17 +80,18 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval:
-    """Compute a statistic and its percentile interval by the stratified bootstrap.
+    """Compute a statistic and its percentile interval with the stratified bootstrap.
 
     Args:
         statistic: see `Statistic`.
-        scores: one matrix (runs, tasks) for each argument of the statistic.
-        seed: seed of the resampling.
+        scores: one matrix (runs, tasks) per argument of the statistic.
+        seed: seed for resampling.
         resamples: number of resamples.
         level: probability that the interval covers the true value.
 
     Raises:
-        ValueError: scores are not a matrix, empty or not finite; a setting is out of range.
+        ValueError: if scores are not a matrix, are empty or are not finite, or if a setting is out
+            of range.
     """
     _check(scores, resamples, level)
     rng = np.random.default_rng(seed)
@@ -103,13 +104,13 @@ def bootstrap(
 
 
 def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """Return the percentile interval of an estimate from the values of its resamples, (n,)."""
+    """Return an estimate's percentile interval from its resampled values, (n,)."""
     low, high = np.quantile(drawn, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return Interval(value, float(low), float(high))
 
 
 def resample(scores: Floats, count: int, rng: np.random.Generator) -> Floats:
-    """Resample the runs of each task; returns (count, runs, tasks)."""
+    """Resample each task's runs; returns (count, runs, tasks)."""
     runs, tasks = scores.shape
     chosen = rng.integers(runs, size=(count, runs, tasks))
     return scores[chosen, np.arange(tasks)]

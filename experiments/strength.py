@@ -57,13 +57,13 @@ BATTLES = (
     "march-of-the-pale-count", "the-crooked-mile", "the-shattered-gate", "the-winds-unbound",
 )  # fmt: skip
 FIRST_SEED = 7_000_000_000
-"""Seed of the dice, far from the seeds of trainings and tournaments."""
+"""Seed for the dice, far from the seeds of training runs and tournaments."""
 _AGENT_SEEDS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the measurement.
+    """Settings for the measurement.
 
     Attributes:
         players: names or saved models; CASTER+DISPELLER plays one in each seat, and {scenario} is
@@ -95,7 +95,7 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
 
 
 def scenarios_of(settings: Settings) -> list[Scenario]:
-    """Load the scenarios, each once."""
+    """Load each scenario once."""
     return [load_scenario(name) for name in dict.fromkeys(settings.scenario)]
 
 
@@ -126,7 +126,7 @@ def _points(
     player: str,
     seat: str,
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the seat's points in all battles, pool member by pool member, and ms per decision."""
+    """Return the seat's points in all battles, by pool member in order, and ms per decision."""
     points, thinking = [], []
     for member in settings.pool:
         pair = (player, member) if seat == SEATS[0] else (member, player)
@@ -139,7 +139,7 @@ def _points(
 def _rows_of(
     found: Mapping[tuple[str, str, str], MatchResult], settings: Settings
 ) -> list[dict[str, Any]]:
-    """Return each player's points in each seat, and the points that the reference wins more."""
+    """Return each player's points in each seat, and the points by which the reference leads."""
     rows = []
     for scenario in scenarios_of(settings):
         for seat in SEATS:
@@ -161,20 +161,20 @@ def _rows_of(
 
 
 def _kind(player: str) -> str:
-    """Return the name of a player without its option; other texts stay unchanged."""
+    """Return a player's name without its option. Other texts stay unchanged."""
     spec = PolicySpec.find(player)
     return player if spec is None else spec.name
 
 
 def _header_name(player: str) -> str:
-    """Return the name of a player in the header; networks of each scenario are "the network"."""
+    """Return a player's name for the header; one network per scenario is "the network"."""
     return "the network" if "{scenario}" in player else display_name(player)
 
 
 def strength_rows(results: Mapping[str, Any], *, variants: bool = False) -> list[list[str]]:
-    """Return the table of differences, header first: a line for each battle and seat.
+    """Return the table of differences, header first, with one line per battle and seat.
 
-    The reference with other options has columns only with `variants`.
+    The reference with other options has columns only if `variants`.
     """
     reference, *others = results["players"]
     kind = _kind(reference)

@@ -1,4 +1,4 @@
-"""Results on stdout, as JSON or as tables, and tables for the documentation."""
+"""Print results on stdout as JSON or as tables, and make tables for the documentation."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from wfb_gym.cli.output import format_table, print_json
 
 
 def print_results(results: Any, texts: Iterable[str], *, as_json: bool) -> None:
-    """Print results on stdout, as JSON or as texts with an empty line between them."""
+    """Print results on stdout, as JSON or as texts separated by empty lines."""
     if as_json:
         print_json(results)
     elif shown := "\n\n".join(texts):
@@ -21,7 +21,7 @@ def text_table(
     text_columns: Collection[int] = (0,),
     caption: str = "",
 ) -> str:
-    """Return a table as text, header first; columns are aligned right, except `text_columns`."""
+    """Return a table as text, header first. Columns are right-aligned except `text_columns`."""
     alignments = "".join("<" if place in text_columns else ">" for place in range(len(rows[0])))
     return format_table(rows, alignments, title, caption)
 
@@ -34,8 +34,8 @@ def markdown_table(
 ) -> str:
     """Return a Markdown table, header first, without a final newline.
 
-    Columns are aligned right, except `text_columns`; None aligns all left. A `compact` table has no
-    spaces around its cells.
+    Columns are right-aligned except `text_columns`. If that is None, all are left-aligned. A
+    `compact` table has no spaces around its cells.
     """
     header, *rest = ([cell.replace("|", "\\|") for cell in row] for row in rows)
     left = range(len(header)) if text_columns is None else text_columns
@@ -50,9 +50,9 @@ class ResultTable:
     """A table of results, for the terminal and for the documentation.
 
     Attributes:
-        title: title on the terminal.
-        rows: returns the cells of the table from the results, header first.
-        text_columns: columns that are aligned left.
+        title: title in the terminal.
+        rows: returns the table's cells from the results, header first.
+        text_columns: columns to align left.
     """
 
     title: str
@@ -69,5 +69,5 @@ class ResultTable:
 
 
 def texts(*tables: ResultTable) -> Callable[[Any], list[str]]:
-    """Return a function that makes these tables from results, for `print_results`."""
+    """Return a function that turns results into these tables, for `print_results`."""
     return lambda results: [each.text(results) for each in tables]

@@ -41,7 +41,7 @@ from wfb_gym.solver import BeliefValue, HiddenGame, value_by_belief
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the measurement.
+    """Settings for the measurement.
 
     Attributes:
         scenario: bundled name or file, without hidden items.
@@ -61,12 +61,12 @@ class Settings:
 
 
 def hide_item(scenario: Scenario, side: str, item: str, chance: float) -> Scenario:
-    """Return a scenario in which an army holds one copy of an item with a chance, hidden.
+    """Return a scenario in which an army holds one hidden copy of an item with a chance.
 
-    The item's previous bearer carries it, or else the army's first character.
+    The item's previous bearer carries it. If there is none, the army's first character does.
 
     Raises:
-        ValueError: the scenario has hidden items already, or the item cannot be hidden.
+        ValueError: if the scenario already has hidden items, or the item cannot be hidden.
     """
     if scenario.has_hidden_items:
         raise ValueError(f"expected a scenario without hidden items, found {scenario.name}")
@@ -117,12 +117,12 @@ def _value_by_belief(settings: Settings) -> BeliefValue:
 
 
 def scenario_at_chance(settings: Settings, chance: float) -> Scenario:
-    """Return the scenario with its hidden item at a chance; see `hide_item`."""
+    """Return the scenario with its hidden item at a given chance; see `hide_item`."""
     return hide_item(load_scenario(settings.scenario), settings.side, settings.item, chance)
 
 
 def _spells_before(game: HiddenGame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return by node the number of spells that the caster has begun, and the last of them."""
+    """Return by node the number of spells that the caster has begun, and the last one begun."""
     arrays = game.tree.arrays
     node_of = game.tree.node_of_action
     begins = (game.tree.code >= FIRST_CAST) & (game.tree.code < FIRST_IN_PLAY)
@@ -144,7 +144,7 @@ def _first_cast(
     casts: NDArray[np.int64],
     spells: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the probabilities of numbers of dice on the first spell, and of first spells."""
+    """Return the probabilities of each number of dice on the first spell, and of first spells."""
     code, node, by_kind = _actions(game, strategy, 0)
     chances = by_kind @ game.tree.weights[0]
     dice = (code >= FIRST_DICE) & (code < FIRST_ITEM) & (casts[node] == 1)
@@ -156,7 +156,7 @@ def _first_cast(
 def _uses(
     game: HiddenGame, strategy: NDArray[np.float64], owner: int, casts: NDArray[np.int64]
 ) -> list[float]:
-    """Return the probabilities that the item's holder uses it at the first, second ... spell."""
+    """Return the probabilities that the item's holder uses it at the first, second, ... spell."""
     code, node, by_kind = _actions(game, strategy, owner)
     chances = by_kind[:, 1]
     uses = (code >= FIRST_ITEM) & (code < FIRST_REROLL)

@@ -41,7 +41,7 @@ from wfb_gym.solver import Equilibrium, HiddenGame
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the measurement.
+    """Settings for the measurement.
 
     Attributes:
         scenario: bundled names or files with hidden items.
@@ -57,7 +57,7 @@ class Settings:
 
 
 class Sights(NamedTuple):
-    """Observations of a seat at all its decisions, by its hidden set; n rows."""
+    """A seat's observations at all its decisions, by its hidden set, in n rows."""
 
     node: NDArray[np.int64]  # (n,)
     kind: NDArray[np.int64]  # (n,): the seat's hidden set
@@ -65,7 +65,7 @@ class Sights(NamedTuple):
 
 
 def sights_of(game: HiddenGame, seat: int, *, history: bool) -> Sights:
-    """Return a seat's observations at all its decisions; the game must have a whole tree."""
+    """Return a seat's observations at all its decisions. The game must have a complete tree."""
     view = View.fitted(game.packed, seat, history=history)
     numbers: dict[bytes, int] = {}
     found: list[tuple[NDArray[np.int64], NDArray[np.int64], list[int]]] = []
@@ -83,8 +83,8 @@ def sights_of(game: HiddenGame, seat: int, *, history: bool) -> Sights:
 def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]:
     """Return a seat's equilibrium strategy, averaged over decisions with equal observations.
 
-    The result is float64 (actions, kinds), the format of `HiddenGame`. Decisions that are never
-    reached get a tiny weight, so that every action has a probability.
+    The result is float64 (actions, kinds), the format used by `HiddenGame`. Decisions that are
+    never reached get a tiny weight, so that every action has a probability.
     """
     game = found.game
     node, kind = sights.node, sights.kind
@@ -99,7 +99,7 @@ def forget(found: Equilibrium, seat: int, sights: Sights) -> NDArray[np.float64]
 
 
 def run_part(settings: Settings, scenario: str) -> Line:
-    """Return the scores of equilibrium play without memory in either seat of a scenario."""
+    """Return the scores of memoryless equilibrium play in either seat of a scenario."""
     game = HiddenGame(scenario, whole=True)
     found = game.solve(settings.gap)
     parts = []

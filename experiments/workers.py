@@ -1,8 +1,8 @@
-"""Independent tasks, run in this process, in processes on this machine, or on a Ray cluster.
+"""Run independent tasks in this process, in processes on this machine, or on a Ray cluster.
 
-Results come in the order of the tasks, regardless of where the tasks run and of the order in
-which they finish. So results are the same everywhere; only times differ. Commands define the
-tasks. Files of policies and scenarios that a task names are handled by `local_path`.
+Results come in the order of the tasks, regardless of where the tasks run and the order in which
+they finish. So results are the same everywhere, and only times differ. Commands define the tasks.
+`local_path` handles files of policies and scenarios that a task names.
 """
 
 import os
@@ -23,14 +23,14 @@ RAY: dict[str, Any] = {
     "metavar": "ADDRESS",
     "help": "distribute the work with Ray: a cluster's HOST:PORT, or local for this machine",
 }
-"""Arguments of `add_argument` for a command's --ray."""
+"""Arguments to pass to `add_argument` for a command's --ray."""
 
 
 class Workers(Protocol):
-    """Does tasks, in this process or in others."""
+    """Runs tasks, in this process or in others."""
 
     shares: bool
-    """Whether tasks are done in other processes, several at a time."""
+    """Whether tasks run in other processes, several at a time."""
 
     def map(
         self,
@@ -38,25 +38,25 @@ class Workers(Protocol):
         tasks: Iterable[TaskT],
         describe: Callable[[TaskT], str] = str,
     ) -> Iterator[ResultT]:
-        """Do tasks; yields their results in the order of the tasks.
+        """Run tasks, yielding their results in the order of the tasks.
 
-        Tasks are taken from the iterable when they are started; other processes start tasks before
+        Tasks are taken from the iterable when they are started. Other processes start tasks before
         the results of earlier tasks are yielded. Closing the iterator cancels the running tasks.
 
         Args:
-            function: module-level function, or a `functools.partial` of one; in other processes its
-                exceptions become a `WorkerError`, so it should raise only for defects.
+            function: module-level function, or a `functools.partial` of one. In other processes,
+                its exceptions become a `WorkerError`, so it should raise only because of bugs.
             tasks: tasks that do not depend on each other.
-            describe: returns a task's name in error messages.
+            describe: returns a task's name for error messages.
 
         Raises:
-            WorkerError: a task in another process failed, or the process has ended.
+            WorkerError: if a task in another process fails, or the process ends.
         """
         ...
 
 
 class _Here:
-    """Does tasks in this process."""
+    """Runs tasks in this process."""
 
     shares = False
 
@@ -70,11 +70,11 @@ class _Here:
 
 
 HERE: Workers = _Here()
-"""Does each task in this process, when its result is requested."""
+"""Runs each task in this process when its result is requested."""
 
 
 class _Processes:
-    """Does tasks in processes of this machine."""
+    """Runs tasks in processes on this machine."""
 
     shares = True
 
@@ -101,7 +101,7 @@ class _Processes:
 
 
 def end_with_parent() -> None:
-    """Make this process end with the process that started it, even if that process is killed."""
+    """Make this process end with its parent process, even if the parent is killed."""
     parent = parent_process()
     assert parent is not None
 
@@ -119,12 +119,14 @@ def open_workers(
     """Provide workers for tasks while the block runs.
 
     Args:
-        ray: address of a Ray cluster, or "local" for Ray on this machine; empty: no Ray.
-        processes: number of processes on this machine, without Ray; 1: only this process.
-        files: files that tasks name, for machines without them; see `local_path`.
+        ray: address of a Ray cluster, or "local" for Ray on this machine. If empty, Ray is not
+            used.
+        processes: number of processes on this machine, without Ray. If 1, only this process is
+            used.
+        files: files that tasks name, for machines that lack them; see `local_path`.
 
     Raises:
-        WorkerError: Ray is not installed, cannot be reached, or has other releases.
+        WorkerError: if Ray is not installed, cannot be reached, or has different releases.
     """
     if ray:
         with joined(ray):
@@ -163,8 +165,8 @@ def one_torch_thread() -> Iterator[None]:
 def ignoring_interrupts_in_children() -> Iterator[None]:
     """Block Ctrl-C, which a terminal sends to all processes, in children started by the block.
 
-    Otherwise a child would print a traceback in the middle of its imports, and this process would
-    see a failed child before its own Ctrl-C. A child inherits the blocked signals.
+    Otherwise, a child would print a traceback partway through its imports, and this process would
+    see a failed child before its own Ctrl-C. Children inherit the blocked signals.
     """
     if not hasattr(signal, "pthread_sigmask"):  # not on Windows, where Ctrl-C reaches the children
         yield

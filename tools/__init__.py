@@ -1,1 +1,1 @@
-"""Generators of the documentation's pages, tables and figures."""
+"""Generators for the documentation's pages, tables and figures."""

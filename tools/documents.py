@@ -1,4 +1,4 @@
-"""A table or figure of the documentation, and its place in the pages."""
+"""A table or figure in the documentation, and its place in the pages."""
 
 import json
 import re
@@ -17,12 +17,12 @@ IMAGES = ROOT / "docs" / "images"
 RUNS = Path("runs") / "report"
 
 Results = Any
-"""The JSON output of a command."""
+"""A command's JSON output."""
 
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """Command-line options of a command that writes pages.
+    """Command-line options for a command that writes pages.
 
     Attributes:
         check: change nothing, only list stale files.
@@ -37,7 +37,7 @@ class Report:
 
     name: str  # name of the results, and of the table in its page
     command: str  # arguments of ``python -m``; ``--json`` is appended if `printed`
-    minutes: float  # duration of the command on two cores
+    minutes: float  # the command's duration on two cores
     table: Callable[[Results], str] | None = None  # from the results to Markdown
     pictures: Mapping[str, str] = field(default_factory=dict)
     """Files in the command's folder, and their names in docs/images."""
@@ -45,16 +45,16 @@ class Report:
     """Functions that draw the first pictures from the results only, if possible."""
     printed: bool = False  # whether the command prints its results instead of writing a file
     more: Mapping[str, Callable[[Results], str]] = field(default_factory=dict)
-    """Further tables from the same results, by name."""
+    """Additional tables from the same results, by name."""
 
     @property
     def folder(self) -> Path:
-        """The output folder of the command."""
+        """The command's output folder."""
         return RUNS / self.name
 
     @property
     def line(self) -> str:
-        """The arguments of ``python -m``."""
+        """The arguments for ``python -m``."""
         return f"{self.command} {'--json' if self.printed else f'--out {self.folder}'}"
 
     @property
@@ -67,10 +67,10 @@ class Report:
         return json.loads(self.results.read_text(encoding="utf-8"))
 
     def pages_with_tables(self) -> dict[Path, tuple[str, str]]:
-        """Return by page the current text, and the text with tables of the committed results.
+        """Return each page's current text, and its text with tables from the committed results.
 
         Raises:
-            ValueError: no page has the marks of a table.
+            ValueError: if no page has a table's marks.
         """
         own = {} if self.table is None else {self.name: self.table}
         found: dict[Path, tuple[str, str]] = {}
@@ -97,7 +97,7 @@ def _text(path: Path) -> str:
 
 
 def _marks(name: str) -> re.Pattern[str]:
-    """Return a pattern for the marks of a table and the text between them."""
+    """Return a pattern for a table's marks and the text between them."""
     return re.compile(rf"(<!-- report:{re.escape(name)} -->\n).*?(<!-- /report -->)", re.DOTALL)
 
 

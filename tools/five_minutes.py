@@ -49,25 +49,25 @@ from wfb_gym.view.names import ScenarioNames
 PAGE = ROOT / "docs" / "five-minutes.md"
 SCENARIO = "archmage-duel"
 Step = int | tuple[int, ...]
-"""An action of the engine, or the dice of a roll."""
+"""An action in the engine, or the dice of a roll."""
 FIRE_BALL, FIERY_BLAST, BURNING_HEAD = range(FIRST_CAST, FIRST_CAST + 3)
 SPELLS: dict[str, tuple[Step, ...]] = {
     "first": (BURNING_HEAD, FIRST_DICE + 3, (2, 4, 5), FIRST_ITEM),
     "second": (FIRE_BALL, FIRST_DICE + 1, (5,), FIRST_DICE + 2, (4, 2)),
     "third": (FIERY_BLAST, FIRST_DICE + 2, (6, 6)),
 }
-"""The phase, spell by spell, by the names of tables and pictures."""
+"""The phase, spell by spell, keyed by the names of tables and pictures."""
 OTHER_ENDS: tuple[tuple[tuple[int, ...], ...], ...] = (((3, 4),), ((1, 1), (1, 1), (2, 1, 1)))
-"""Other dice for the last spell, with the rolls that follow."""
+"""Different dice for the last spell, with the rolls that follow."""
 LEVELS = range(1, 5)
 DICE = range(1, most_casting_dice(LEVELS[-1]) + 1)
 _WIDTH = 1120
-"""Width of a picture in pixels."""
+"""Picture width in pixels."""
 
 
 @dataclass(frozen=True)
 class _Moment:
-    """A step of the phase: the event, and the positions before and after it."""
+    """A step in the phase: the event, and the positions before and after it."""
 
     event: Event
     before: Battle
@@ -85,7 +85,7 @@ def new_battle() -> NarratedBattle:
 
 
 def moments() -> dict[str, list[_Moment]]:
-    """Play the phase; returns its steps by spell."""
+    """Play the phase, and return its steps by spell."""
     battle = new_battle()
     found: dict[str, list[_Moment]] = {name: [] for name in SPELLS}
     for name, steps in SPELLS.items():
@@ -107,7 +107,7 @@ def level_table() -> str:
 
 
 def spell_table() -> str:
-    """Return a table of the spells of the phase."""
+    """Return a table of the spells in the phase."""
     rows = [["spell", "casting value", "worth in points"]]
     for spell in load_scenario(SCENARIO).caster.wizards[0].spells:
         rows.append([spell.name, f"{spell.casting_value}+", f"{spell.worth:.0f}"])
@@ -115,7 +115,7 @@ def spell_table() -> str:
 
 
 def casting_table() -> str:
-    """Return a table of chances to cast, by dice; includes casts that cannot be dispelled."""
+    """Return a table of casting chances by dice, including casts that cannot be dispelled."""
     values = [spell.casting_value for spell in load_scenario(SCENARIO).caster.wizards[0].spells]
     rows = [["power dice", *(f"{value}+" for value in values), "two 6s", "two 1s"]]
     for dice in DICE:
@@ -127,7 +127,7 @@ def casting_table() -> str:
 
 
 def dispel_table() -> str:
-    """Return a table of chances to dispel, by dice and the total to match."""
+    """Return a table of dispel chances by dice and by the total to match."""
     totals = (5, 8, 11, 14)
     rows = [["dispel dice", *(f"against {total}" for total in totals)]]
     for dice in DICE:
@@ -137,7 +137,7 @@ def dispel_table() -> str:
 
 
 def events_list(events: Sequence[Event], name: str) -> str:
-    """Return a list of the events, and the picture."""
+    """Return a list of the events, with the picture."""
     words = "\n".join(f"- {event.words}" for event in events)
     return f"{words}\n\n![the dice of the {name} spell](images/five-minutes-{name}.png)"
 
@@ -153,7 +153,7 @@ def other_ends() -> Iterator[str]:
 
 
 def decisions_table(steps: Iterable[_Moment]) -> str:
-    """Return a table of all decisions: the action played and the best one, with their values."""
+    """Return a table of all decisions: the action played, the best one, and their values."""
     solution, names = solver.solve(SCENARIO), ScenarioNames(load_scenario(SCENARIO))
     rows = [["player", "played", "points", "best", "points"]]
     for step in steps:
@@ -172,7 +172,7 @@ def decisions_table(steps: Iterable[_Moment]) -> str:
 
 
 def make_tables() -> dict[str, str]:
-    """Return every table of the page by its name."""
+    """Return the page's tables by name."""
     spells = moments()
     found = {"levels": level_table(), "casts": casting_table(), "dispels": dispel_table()}
     found["spells"] = spell_table()
@@ -183,10 +183,10 @@ def make_tables() -> dict[str, str]:
 
 
 def make_tutorial(text: str) -> str:
-    """Return the page with current tables.
+    """Return the page with up-to-date tables.
 
     Raises:
-        ValueError: the page has no marks of a table.
+        ValueError: if the page lacks a table's marks.
     """
     for name, table in make_tables().items():
         if f"<!-- report:{name} -->" not in text:
@@ -197,7 +197,7 @@ def make_tutorial(text: str) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a picture: its army, dice (0 for a die not rolled), and words on both sides."""
+    """A line in a picture: its army, dice (0 for a die not rolled), and the words on both sides."""
 
     army: int
     words: str
@@ -206,7 +206,7 @@ class Row:
 
 
 def pools_rows(battle: Battle, start: str = "") -> list[Row]:
-    """Return the dice in both pools, as lines of a picture."""
+    """Return the dice in both pools, as lines in a picture."""
     pools = ("power dice", int(battle.state.power)), ("dispel dice", int(battle.state.dispel))
     return [
         Row(army, f"{start}{name}", (0,) * dice, "" if dice else "none")
@@ -215,7 +215,7 @@ def pools_rows(battle: Battle, start: str = "") -> list[Row]:
 
 
 def spell_rows(steps: Sequence[_Moment]) -> list[Row]:
-    """Return a spell as lines of a picture: its roll, the answer, and the dice left."""
+    """Return a spell as lines in a picture: its roll, the answer, and the dice left."""
     names = ScenarioNames(load_scenario(SCENARIO))
     cast = next(step for step in steps if step.event.node == Node.ROLL_CASTING)
     spell = names.spell(0, int(cast.before.state.spell) - 1)
@@ -236,7 +236,7 @@ def _total(faces: Sequence[int]) -> str:
 
 
 def pictures() -> dict[str, list[Row]]:
-    """Return the lines of every picture, by the name of its file."""
+    """Return every picture's lines, by file name."""
     doubles = [
         Row(0, "irresistible force", (6, 2, 6)),
         Row(0, "miscast", (1, 5, 1)),
@@ -267,7 +267,7 @@ def draw_lines(rows: Sequence[Row]) -> Image.Image:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write tables and pictures, or check the tables; returns the exit status."""
+    """Write tables and pictures, or check the tables, and return the exit status."""
     options, _ = parse_options(
         CheckOptions, arguments, module="tools.five_minutes", description=__doc__
     )

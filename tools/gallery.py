@@ -73,11 +73,11 @@ sets with their probabilities. The solver computes bounds on the value of the eq
 """,
 }
 WIDTH, LINE, GAP = 390, 24, 8
-"""Width of a card, height of a line, and space between both armies."""
+"""Card width, line height, and the space between the two armies."""
 
 
 def draw_card(scenario: Scenario) -> Drawing:
-    """Draw both armies at the start, one below the other; no hidden item is shown."""
+    """Draw both armies at the start, one below the other, without hidden items."""
     start = NarratedBattle(scenario)
     while start.battle.node in BEFORE_BATTLE:  # deals of hidden items
         start.resolve(start.battle.chance_outcomes()[0][0])
@@ -94,7 +94,7 @@ def draw_card(scenario: Scenario) -> Drawing:
 
 
 def scenario_section(scenario: Scenario, result: ScenarioResult, group: str) -> str:
-    """Return the section of a scenario: picture, description, facts, and code."""
+    """Return a scenario's section: picture, description, facts and code."""
     name, env_id = scenario.name, f"wfb_gym/{'Battle' if group == 'Battles' else 'Caster'}-v0"
     width = 2 * WIDTH if group == "Battles" else WIDTH
     env = make_unwrapped(gym.spec(env_id), scenario=name)
@@ -129,7 +129,7 @@ env = gym.make("{env_id}", scenario="{name}")
 
 
 def make_gallery() -> dict[Path, str]:
-    """Return the text of the page and of every picture, by file."""
+    """Return the text of the page and every picture, by file."""
     groups, results = scenario_groups(), scenario_results()
     best = [results[name].best for name in groups["Battles"]]
     counts = [each.battles for each in best if each is not None]
@@ -146,14 +146,14 @@ def make_gallery() -> dict[Path, str]:
 
 
 def find_stale_files(wanted: Mapping[Path, str]) -> list[str]:
-    """Return the names of files that are missing, not current, or of no scenario."""
+    """Return the names of files that are missing, outdated, or not for any scenario."""
     paths = {*wanted, *FOLDER.glob("*")}
     found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
     return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page and the pictures, or check them; returns the exit status."""
+    """Write the page and the pictures, or check them, and return the exit status."""
     options, _ = parse_options(CheckOptions, arguments, module="tools.gallery", description=__doc__)
     wanted = make_gallery()
     changed = find_stale_files(wanted)

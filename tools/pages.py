@@ -105,7 +105,7 @@ describes the features that all ids share, from opponents to saving and restorin
 
 @dataclass(frozen=True)
 class Argument:
-    """A row of a docstring's table of arguments; its default is a literal, or a word for None."""
+    """A row in a docstring's argument table. Its default is a literal, or a word for None."""
 
     name: str
     default: str
@@ -113,17 +113,17 @@ class Argument:
 
 
 def split_sections(text: str) -> dict[str, str]:
-    """Return a docstring's sections by heading; the text before them has the heading ""."""
+    """Return a docstring's sections by heading. The text before them has the heading ""."""
     parts = re.split(r"^## (.+)$", inspect.cleandoc(text), flags=re.MULTILINE)
     headings = ["", *parts[1::2]]
     return {head: body.strip() for head, body in zip(headings, parts[::2], strict=True)}
 
 
 def merge_sections(kind: type) -> dict[str, str]:
-    """Merge the sections of a class's docstring with its base classes' sections, which come first.
+    """Merge a class's docstring sections with its base classes' sections, which come first.
 
     Raises:
-        ValueError: the sections are not exactly `SECTIONS`.
+        ValueError: if the sections are not exactly `SECTIONS`.
     """
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
@@ -143,14 +143,14 @@ def merge_sections(kind: type) -> dict[str, str]:
 
 
 def parse_argument_rows(text: str) -> list[Argument]:
-    """Return the rows of argument tables; a later row replaces an earlier one of its name."""
+    """Return the rows of argument tables. A later row replaces any earlier one of its name."""
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \| (.+) \|$", text, re.MULTILINE)
     found = (Argument(name, default, " ".join(words.split())) for name, default, words in rows)
     return list({one.name: one for one in found}.values())
 
 
 def keyword_defaults(kind: type) -> dict[str, Any]:
-    """Return all keywords of a class with their defaults, including inherited ones."""
+    """Return all keyword arguments of a class with their defaults, including inherited ones."""
     found: dict[str, Any] = {}
     for each in kind.__mro__:
         if "__init__" not in each.__dict__:
@@ -165,7 +165,7 @@ def keyword_defaults(kind: type) -> dict[str, Any]:
 
 
 def check_arguments(kind: type, documented: Sequence[Argument]) -> None:
-    """Raise a ValueError unless documented arguments and defaults match the signature."""
+    """Raise a ValueError if documented arguments or defaults do not match the signature."""
     wanted = keyword_defaults(kind)
     names = {one.name for one in documented}
     if names != set(wanted):
@@ -189,7 +189,7 @@ def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
 
 
 def field_table(fields: Sequence[Any]) -> str:
-    """Return a table of an observation's fields (`encoding.fields.Field`) with their bounds."""
+    """Return a table of an observation's fields (`encoding.fields.Field`) and their bounds."""
     rows = [
         [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning]
         for i, one in enumerate(fields)
@@ -201,7 +201,7 @@ PRESENT = {
     "spells_lie_on_targets": "`targets` and `in_play`",
     "comets_at_points": "`comet_points` of either army",
 }
-"""Limits that a number needs, if the arguments have no name for them."""
+"""Limits that a number depends on, if the arguments have no name for them."""
 BLOCKS: dict[str, list[tuple[str, type]]] = {
     "position": [("", LayoutOffsets)],
     "armies": [
@@ -214,7 +214,7 @@ BLOCKS: dict[str, list[tuple[str, type]]] = {
 
 
 def overview_table(block: str) -> str:
-    """Return a table of the fields of all observations, with the limits that each needs."""
+    """Return a table of the fields in all observations, with the limits that each depends on."""
     rows = [["field", "low", "high", "unit", "present"]]
     for owner, record in BLOCKS[block]:
         for attribute, declared in vars(record).items():
@@ -243,7 +243,7 @@ def replace_block(text: str, block: str, content: str) -> str:
 
 
 def make_overview() -> str:
-    """Return the overview with tables of the observation's current fields."""
+    """Return the overview with tables of the current observation fields."""
     text = OVERVIEW.read_text(encoding="utf-8")
     for block in BLOCKS:
         text = replace_block(text, f"fields:{block}", overview_table(block))
@@ -258,7 +258,7 @@ def player_rules() -> str:
 
 
 def find_keys(text: str) -> list[tuple[str, str]]:
-    """Return the keys in the tables of a page, with the heading above each table."""
+    """Return the keys in a page's tables, with the heading above each table."""
     found, heading, in_table = [], "", False
     for line in re.sub(r"```.*?```", "", text, flags=re.DOTALL).splitlines():
         if line.startswith("#"):
@@ -271,7 +271,7 @@ def find_keys(text: str) -> list[tuple[str, str]]:
 
 
 def key_index() -> str:
-    """Return a table of all keys of scenario files, with links to their tables."""
+    """Return a table of all keys in scenario files, with links to their tables."""
     places: dict[str, list[str]] = {}
     for path in (SCENARIOS, *sorted(SCENARIOS.with_suffix("").glob("*.md"))):
         page = "" if path == SCENARIOS else f"scenarios/{path.name}"
@@ -293,7 +293,7 @@ def bundled_table() -> str:
 
 
 def command_sections() -> str:
-    """Return a section with a table of options for each command of the package."""
+    """Return a section with a table of options for each of the package's commands."""
     parts = []
     for command in COMMANDS.values():
         parser = Parser(add_help=False)
@@ -311,7 +311,7 @@ def command_sections() -> str:
 
 
 def _value_of(action: Action) -> str:
-    """Return the value of an option as in its usage, after a space."""
+    """Return an option's value as shown in its usage, after a space."""
     if action.nargs == 0 or not action.option_strings:
         return ""
     if action.choices:
@@ -322,7 +322,7 @@ def _value_of(action: Action) -> str:
 
 
 def house_rule_counts() -> str:
-    """Return a sentence with the number of house rules in the ledger and in the miscast tables."""
+    """Return a sentence with the numbers of house rules in the ledger and in the miscast tables."""
     ledger = re.findall(r"^\| C\.\d+ \|", LEDGER.read_text(encoding="utf-8"), re.MULTILINE)
     rows = [row for name in bundled_miscast_tables() for row in bundled_miscast_table(name).rows]
     ours = sum(row.source == "ours" for row in rows)
@@ -339,11 +339,11 @@ WRITTEN: dict[Path, dict[str, Callable[[], str]]] = {
     COMMAND_LINE: {"commands": command_sections},
     LIMITS: {"house-rules": house_rule_counts},
 }
-"""The blocks of pages that are written by hand except for these."""
+"""The generated blocks in pages that are otherwise written by hand."""
 
 
 def make_blocks(path: Path) -> str:
-    """Return a page with the current content of its blocks."""
+    """Return a page with up-to-date blocks."""
     text = path.read_text(encoding="utf-8")
     for block, content in WRITTEN[path].items():
         text = replace_block(text, block, content())
@@ -361,19 +361,19 @@ def size_table(spec: EnvSpec) -> str:
 
 
 def make_unwrapped(spec: EnvSpec, **keys: Any) -> Any:
-    """Make the environment of an id without Gymnasium's wrappers."""
+    """Make an id's environment without Gymnasium's wrappers."""
     return gym.make(spec, disable_env_checker=True, **keys).unwrapped
 
 
 def newest_specs() -> dict[str, EnvSpec]:
-    """Return the newest version of every id of the package, by the name of its page."""
+    """Return the newest version of each of the package's ids, by page name."""
     own = [spec for spec in gym.registry.values() if spec.namespace == "wfb_gym"]
     own.sort(key=lambda spec: spec.version or 0)
     return dict(sorted({spec.name.lower(): spec for spec in own}.items()))
 
 
 def make_environment_page(spec: EnvSpec) -> str:
-    """Return the page of an id; raises a ValueError if its docstring lacks the version."""
+    """Return an id's page, or raise a ValueError if its docstring lacks the version."""
     kind: Any = load_env_creator(str(spec.entry_point))
     texts = merge_sections(kind)
     if f"* v{spec.version}:" not in texts[OWN_SECTION]:
@@ -421,14 +421,14 @@ def make_pages() -> dict[Path, str]:
 
 
 def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:
-    """Return the names of pages that are missing, not current, or without an id."""
+    """Return the names of pages that are missing, outdated, or without an id."""
     paths = {*wanted, *FOLDER.glob("*.md")}
     found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
     return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the pages, or check them; returns the exit status."""
+    """Write the pages, or check them, and return the exit status."""
     options, _ = parse_options(CheckOptions, arguments, module="tools.pages", description=__doc__)
     wanted = make_pages()
     changed = find_stale_pages(wanted)

@@ -23,13 +23,13 @@ from wfb_gym.transcripts import Event, NarratedBattle, record
 def frames(
     scenario: str, seed: int, first: int, last: int, size: tuple[int, int]
 ) -> Iterator[tuple[Image.Image, Event]]:
-    """Yield pictures of a battle between two veterans, and the last event before each.
+    """Yield pictures of a battle between two veterans, with the last event before each picture.
 
     Args:
         scenario: bundled name or file.
-        seed: seed of the dice.
+        seed: seed for the dice.
         first: decisions and rolls before the first picture, at least 1.
-        last: decisions and rolls before the last picture; fewer if the battle ends.
+        last: decisions and rolls before the last picture. There are fewer if the battle ends.
         size: width and height of the pictures, in pixels.
     """
     transcript = record(scenario, "veteran", "veteran", seed=seed)

@@ -1,4 +1,4 @@
-"""All tables and figures of README.md and docs/, and the command behind each."""
+"""All tables and figures in README.md and docs/, and the command behind each one."""
 
 from functools import partial
 from pathlib import Path
@@ -34,11 +34,11 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import Estimate
 
 SELF_PLAY = "runs/ppo/{scenario}/caster.npz+runs/ppo/{scenario}/dispeller.npz"
-"""Networks for battles, which `agents.train_fast` must have trained before."""
+"""Networks for battles, which must already have been trained by `agents.train_fast`."""
 
 
 def grades_table(results: Results) -> str:
-    """Return a table of points of every player against every opponent, and exact scores."""
+    """Return a table of every player's points against every opponent, and exact scores."""
     opponents = list(next(iter(results["grades"].values())))
     exact = results["exact"]
     header = [f"{results['args']['seat']} against", *short_names(opponents).values()]
@@ -57,7 +57,7 @@ def grades_table(results: Results) -> str:
 
 
 def runs_table(results: Results) -> str:
-    """Return a table of exact scores of both seats by seed, and the decisions until each."""
+    """Return a table of both seats' exact scores by seed, and the decisions taken to reach each."""
     seats = results["scores"]
     rows = []
     for one in results["runs"]:
@@ -70,7 +70,7 @@ def runs_table(results: Results) -> str:
 
 
 def run_table(results: Results) -> str:
-    """Return a table of exact scores along one run."""
+    """Return a table of exact scores over the course of one run."""
     seats = results["scores"]
     rows = [
         [f"{one['frames']:,}", *(f"{one['scores'][seat]:.2f}" for seat in seats)]
@@ -115,7 +115,7 @@ def rating_table(results: Results) -> str:
 def solved(results: Results) -> str:
     """Return a table of the values of solved scenarios, and of the first phases of battles.
 
-    Seconds are left out: the benchmark measures them several times, on an idle machine.
+    Seconds are left out, because the benchmark measures them several times on an idle machine.
     """
     found = results["scenarios"]
     whole = {one["scenario"]: one["phases"] for one in found if "too_large" in one}
@@ -351,4 +351,4 @@ PAGES = {
     **{f"docs/images/{name}.png": "tests.web" for name in _WEB},
     **{f"docs/images/five-minutes-{name}.png": "tools.five_minutes" for name in _FIVE_MINUTES},
 }
-"""Pages and pictures written by other commands, within a minute each."""
+"""Pages and pictures written by other commands, each within a minute."""

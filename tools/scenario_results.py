@@ -1,4 +1,4 @@
-"""The results of every bundled scenario: size, value, and the best score of a policy.
+"""Results for every bundled scenario: size, value, and the best score of any policy.
 
 All numbers come from docs/results/ and experiments/leaderboards/entries/.
 """
@@ -23,21 +23,21 @@ from wfb_gym.scenario import Scenario, bundled_scenarios, hidden_scenarios, load
 from wfb_gym.seats import SEATS
 
 STRENGTH = ("strength", "strength-slow", "strength-search", "strength-self-play")
-"""Results of `experiments.strength`, which all have the same opponents."""
+"""Results of `experiments.strength`, all against the same opponents."""
 UNSEEN = "phase-500"
-"""The kind of generated scenarios in the table of README.md."""
+"""Kind of generated scenarios shown in README.md's table."""
 SELF_PLAY = "self-play"
 MISSING = "–"  # noqa: RUF001
 
 
 @dataclass(frozen=True)
 class PolicyScore:
-    """The mean score of a policy over both seats.
+    """A policy's mean score over both seats.
 
     Attributes:
-        policy: name of the policy.
+        policy: the policy's name.
         score: normalised score, or points per 1,000 points of army in a battle.
-        steps: decisions of training.
+        steps: training decisions.
         battles: battles per seat; 0 if the score is exact.
     """
 
@@ -48,22 +48,22 @@ class PolicyScore:
 
     @property
     def rank(self) -> tuple[float, bool, int]:
-        """Sort key: at equal scores, trained policies lead, and fewer decisions of training."""
+        """Sort key. At equal scores, trained policies lead, then fewer training decisions."""
         return round(self.score, 1), self.steps > 0, -self.steps
 
 
 @dataclass(frozen=True)
 class ScenarioResult:
-    """The results of a scenario.
+    """A scenario's results.
 
     Attributes:
         name: bundled name.
-        positions: positions, or public histories of a scenario with hidden items.
+        positions: positions, or public histories in a scenario with hidden items.
         solved: "exact", "bounds" or "no".
-        value: points of the first army if both sides play optimally; None if unknown.
-        half_width: greatest error of the value when it is rounded to two decimals.
-        first_phases: number and value of the first phases of an unsolved battle, if known.
-        best: best score of a policy other than the solver.
+        value: the first army's points under optimal play by both sides. None if unknown.
+        half_width: maximum error of the value when rounded to two decimals.
+        first_phases: number and value of an unsolved battle's first phases, if known.
+        best: best score of any policy other than the solver.
     """
 
     name: str
@@ -84,7 +84,7 @@ class ScenarioResult:
 
     @property
     def points(self) -> str:
-        """The value, with its error if there is one."""
+        """The value, with its error if it has one."""
         if self.value is None:
             return MISSING
         error = f"±{self.half_width:.2f}" if self.half_width else ""
@@ -92,14 +92,14 @@ class ScenarioResult:
 
     @property
     def best_score(self) -> str:
-        """The best score and the name of its policy."""
+        """The best score and its policy's name."""
         if self.best is None:
             return MISSING
         return f"{self.best.score:{'+' if self.solved == 'no' else ''}.1f} {self.best.policy}"
 
 
 def scenario_groups() -> dict[str, list[str]]:
-    """Return the names of all bundled scenarios by group: duels, battles, hidden items."""
+    """Return all bundled scenario names by group: duels, battles, hidden items."""
     names = bundled_scenarios()
     battles = [name for name in names if load_scenario(name).battlefield is not None]
     duels = [name for name in names if name not in battles]
@@ -107,7 +107,7 @@ def scenario_groups() -> dict[str, list[str]]:
 
 
 def scenario_results() -> dict[str, ScenarioResult]:
-    """Return the results of every scenario in docs/results/ by name."""
+    """Return the results in docs/results/ for every scenario, by name."""
     entries = [*_read("values"), *_read("hidden-values")]
     scores = _best_scores()
     found: dict[str, ScenarioResult] = {}
@@ -136,7 +136,7 @@ def _read(name: str) -> Any:
 
 
 def _best_scores() -> dict[tuple[str, bool], PolicyScore]:
-    """Return the best scores by scenario; the second key is whether they are normalised."""
+    """Return the best scores by scenario and by whether they are normalised."""
     best: dict[tuple[str, bool], PolicyScore] = {}
     for normalised, scores in ((True, _normalised_scores()), (False, _battle_scores())):
         for name, score in scores:
@@ -146,7 +146,7 @@ def _best_scores() -> dict[tuple[str, bool], PolicyScore]:
 
 
 def _normalised_scores() -> Iterator[tuple[str, PolicyScore]]:
-    """Yield normalised scores of policies that were graded in both seats.
+    """Yield the normalised scores of policies graded in both seats.
 
     Policies with the most results come first, and lead at equal scores.
     """
@@ -179,7 +179,7 @@ def _graded_tasks(submission: Submission) -> int:
 
 
 def _battle_scores() -> Iterator[tuple[str, PolicyScore]]:
-    """Yield points of policies in battles, each from the results with the most battles."""
+    """Yield policies' points in battles, each from the results with the most battles."""
     files = [json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in STRENGTH]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for results in files:
@@ -197,7 +197,7 @@ def _battle_scores() -> Iterator[tuple[str, PolicyScore]]:
 
 
 def army_size(scenario: Scenario) -> int:
-    """Return the size of the armies of a battle in points, in whole thousands."""
+    """Return the size of a battle's armies in points, in whole thousands."""
     costs = [
         sum(unit.points * unit.models for unit in army.units)
         + sum(who.points or 0 for who in army.characters)
@@ -207,7 +207,7 @@ def army_size(scenario: Scenario) -> int:
 
 
 def scenarios_table(_: Results) -> str:
-    """Return the table of all scenarios for README.md, without spaces around cells."""
+    """Return README.md's table of all scenarios, without spaces around cells."""
     rows = [["scenario", "positions", "solved", "value", "best score"]]
     results = scenario_results()
     for name in (name for group in scenario_groups().values() for name in group):
@@ -218,7 +218,7 @@ def scenarios_table(_: Results) -> str:
 
 
 def unseen_table(_: Results) -> str:
-    """Return the table of scores in unseen generated scenarios for README.md, best policy first."""
+    """Return README.md's table of scores on unseen generated scenarios, best policy first."""
     tasks = [task for task in TRACKS["generated"] if task.kind == UNSEEN]
     rows = []
     for submission in read_submissions():

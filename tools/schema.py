@@ -40,18 +40,18 @@ PAGE = ROOT / "docs" / "scenarios.md"
 EDITIONS = get_args(Edition)
 DIALECT = "http://json-schema.org/draft-07/schema#"
 FROM_OTHER_KEYS = ("base", "blocks_sight", "engaged", "frontage", "rank", "rules")
-"""Keys without one default: it depends on other keys, or is a table of its own."""
+"""Keys without a single default, because it depends on other keys or is a table of its own."""
 EFFECTS_OF_MISCASTS = tuple(model.__name__ for model in get_args(MiscastEffect))
-"""Models that the page describes by their kinds, not by their keys."""
+"""Models that the page describes by their kinds rather than by their keys."""
 _PRINTABLE = r"\S"
-"""Pattern of a text that is not blank; the models' patterns are in the syntax of Rust."""
+"""Pattern for text that is not blank. The models' own patterns use Rust's syntax."""
 _DROPPED = ("$defs", "discriminator", "title", "description")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the schema if it changed, and return the exit status.
+    """Write the schema if it has changed, and return the exit status.
 
-    With ``--check``, change nothing, and fail if the file is not current.
+    With ``--check``, change nothing, and fail if the file is outdated.
     """
     options, _ = parse_options(CheckOptions, arguments, module="tools.schema", description=__doc__)
     text = schema_text()
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def schema_text() -> str:
-    """Return the text of the file."""
+    """Return the file's text."""
     return json.dumps(scenario_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -93,7 +93,7 @@ def scenario_schema() -> Schema:
 
 
 def _plain(schema: Any) -> Any:
-    """Return a part of pydantic's schema without nulls and titles, in the terms of draft 7."""
+    """Return part of pydantic's schema without nulls and titles, in draft 7 terms."""
     if isinstance(schema, list):
         return [_plain(each) for each in schema]
     if not isinstance(schema, dict):
@@ -120,7 +120,7 @@ def _plain(schema: Any) -> Any:
 
 
 def read_meanings(page: str) -> list[dict[str, str]]:
-    """Return for each table of keys the keys with their meanings, as plain text."""
+    """Return the keys in each table of keys, with their meanings as plain text."""
     tables = []
     for table in re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE):
         head, _, *rows = [
@@ -148,7 +148,7 @@ def _describe(name: str, schema: Schema, meanings: list[dict[str, str]]) -> None
     for key, each in schema["properties"].items():
         if key in FROM_OTHER_KEYS:
             each.pop("default", None)
-        if "$ref" in each:  # draft 7 ignores the neighbours of a reference
+        if "$ref" in each:  # draft 7 ignores a reference's siblings
             each["allOf"] = [{"$ref": each.pop("$ref")}]
     if name in EFFECTS_OF_MISCASTS:
         _describe_effect(schema["properties"]["kind"], meanings)
@@ -159,16 +159,16 @@ def _describe(name: str, schema: Schema, meanings: list[dict[str, str]]) -> None
 
 
 def _describe_effect(kind: Schema, meanings: list[dict[str, str]]) -> None:
-    """Describe the kinds of a miscast effect."""
+    """Describe the kinds of miscast effects."""
     kinds = [kind["const"]] if "const" in kind else kind["enum"]
     (table,) = (table for table in meanings if set(kinds) <= set(table))
     kind["description"] = "\n".join(f"{each}: {table[each]}" for each in kinds)
 
 
 def _tables_of(keys: Iterable[str], meanings: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the page's tables that together have exactly these keys; none if there are none.
+    """Return the page's tables that together have exactly these keys, or none if there are none.
 
-    A wizard has the keys of all characters and its own ones, in two tables.
+    A wizard has all characters' keys and its own, in two tables.
     """
     wanted = set(keys)
     for table in meanings:
@@ -186,7 +186,7 @@ def _tables_of(keys: Iterable[str], meanings: list[dict[str, str]]) -> list[dict
 
 
 def _names(known: Iterable[str]) -> Schema:
-    """Return a schema of names that suggests the known ones; a file may spell them differently."""
+    """Return a schema for names that suggests the known ones. A file may spell them differently."""
     return {"anyOf": [{"enum": [*known]}, {"type": "string", "maxLength": MAX_NAME}]}
 
 
@@ -201,7 +201,7 @@ def _suggest(schema: Schema, key: str, known: Iterable[str]) -> None:
 
 
 def _without_required(schema: Schema, supplied: Sequence[str]) -> Schema:
-    """Require keys only in a table without a profile, which supplies them."""
+    """Require keys only in tables without a profile, which would supply them."""
     needed = [key for key in schema["required"] if key in supplied]
     schema["required"] = [key for key in schema["required"] if key not in supplied]
     schema["anyOf"] = [{"required": ["profile"]}, {"required": needed}]
@@ -247,7 +247,7 @@ def _switches(schema: Schema) -> Schema:
 
 
 def _spell(schema: Schema) -> Schema:
-    """Allow a name in place of the table, and the keys of the effect in the table."""
+    """Allow a name in place of the table, and the effect's keys in the table."""
     spells = [spell.name for spell in lore_spells()]
     _suggest(schema, "name", spells)
     _suggest(schema, "lore", lore_names())
@@ -270,7 +270,7 @@ def _bound(schema: Schema) -> Schema:
 
 
 def _miscast_row(schema: Schema) -> Schema:
-    """Allow one total in place of a range, and the kind of an effect in place of its table."""
+    """Allow a single total in place of a range, and an effect's kind in place of its table."""
     totals = schema["properties"]["roll"]
     described = {"description": totals.pop("description")}
     total = totals["items"] = {"type": "integer", "minimum": 1, "maximum": 12}
@@ -281,7 +281,7 @@ def _miscast_row(schema: Schema) -> Schema:
 
 
 def _kinds_without_keys() -> list[str]:
-    """Return the kinds of miscast effect that need no other key."""
+    """Return the kinds of miscast effects that need no other key."""
     found: list[str] = []
     for model in get_args(MiscastEffect):
         assert issubclass(model, StrictModel)
@@ -312,4 +312,4 @@ SHORT_FORMS: dict[str, Callable[[Schema], Schema]] = {
     "Wizard": _wizard,
     "WorthOverride": _worth_override,
 }
-"""Changes of the models' schemas by name of the model, in which they add short forms."""
+"""Changes that add short forms to the models' schemas, by model name."""

@@ -31,13 +31,13 @@ from wfb_gym.cli.parser import parse_options
 
 RULES = "tools/style.toml"
 PACKAGES = ("agents", "experiments", "tools", "wfb_gym")
-"""Folders in which a public name is defined once."""
+"""Folders in which each public name is defined only once."""
 FOLDERS = (*PACKAGES, "docs", "tests")
 SUFFIXES = (".html", ".md", ".py", ".toml", ".yaml", "Makefile")
 GENERATED = "docs/examples/"
 
 Paragraphs = list[tuple[int, str]]
-"""First line and text of each paragraph."""
+"""Each paragraph's first line and text."""
 
 _LITERAL = re.compile(
     r"""(?P<comment>\#[^\n]*)
@@ -59,7 +59,7 @@ _DEFINITION = re.compile(r"^(?:async def|def|class) ([A-Za-z]\w*)", re.MULTILINE
 
 @dataclass(frozen=True)
 class Finding:
-    """A habit or a name; `context` is the text around it."""
+    """A habit or a name that was found. `context` is the surrounding text."""
 
     path: str
     line: int
@@ -101,12 +101,12 @@ def _line(text: str, offset: int) -> int:
 
 
 def _hide(pattern: re.Pattern[str], text: str, sign: str) -> str:
-    """Replace the characters of the matches except line breaks, so that lines stay the same."""
+    """Replace the matched characters except line breaks, so that lines stay the same."""
     return pattern.sub(lambda found: "\n".join(sign * len(x) for x in found[0].split("\n")), text)
 
 
 def _hide_field(found: re.Match[str]) -> str:
-    """Replace a field of an f-string except for the strings in it."""
+    """Replace an f-string field except for the strings in it."""
     return re.sub(r"('[^']*'|\"[^\"]*\")|.", lambda part: part[1] or "_", found[0])
 
 
@@ -134,7 +134,7 @@ def _split_code(text: str) -> tuple[list[tuple[int, str]], str]:
 
 
 def split_text(path: str, text: str) -> tuple[Paragraphs, str]:
-    """Return the paragraphs of prose, with "_" instead of code in them, and the code."""
+    """Return the paragraphs of prose, with "_" in place of code, and the code."""
     if path.endswith((".md", ".html")):
         blocks, code = [(0, _hide(_MARKUP, text, "|"))], ""
     else:
@@ -148,7 +148,7 @@ def split_text(path: str, text: str) -> tuple[Paragraphs, str]:
 
 
 def find_habits(path: str, prose: Paragraphs, rules: Rules) -> Iterator[Finding]:
-    """Find the habits in the prose of a file."""
+    """Find the habits in a file's prose."""
     for first, paragraph in prose:
         for habit, advice in rules.habits:
             for hit in habit.finditer(paragraph):
@@ -159,7 +159,7 @@ def find_habits(path: str, prose: Paragraphs, rules: Rules) -> Iterator[Finding]
 
 
 def find_metaphors(path: str, code: str, rules: Rules) -> Iterator[Finding]:
-    """Find the metaphors in the name and the identifiers of a module."""
+    """Find the metaphors in a module's name and identifiers."""
     places = {Path(path).stem: 0}
     for identifier in re.finditer(r"[A-Za-z_]\w*", code):
         places.setdefault(identifier[0], identifier.start())
@@ -181,7 +181,7 @@ def find_repeated(code: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def find_all(texts: Mapping[str, str], rules: Rules) -> list[Finding]:
-    """Return the findings in files, by path, that style.toml does not allow; and its own faults."""
+    """Return findings by path that style.toml does not allow, and style.toml's own faults."""
     split = {path: split_text(path, text) for path, text in texts.items()}
     found = list(find_repeated({path: code for path, (_, code) in split.items()}))
     for path, (prose, code) in split.items():
@@ -200,7 +200,7 @@ def find_all(texts: Mapping[str, str], rules: Rules) -> list[Finding]:
 
 
 def read_repository() -> dict[str, str]:
-    """Return the contents of the checked files by path, relative to the repository."""
+    """Return the checked files' contents, by path relative to the repository."""
     paths = [*ROOT.glob("*"), *(path for name in FOLDERS for path in (ROOT / name).rglob("*"))]
     names = {path.relative_to(ROOT).as_posix(): path for path in sorted(paths)}
     return {

@@ -1,8 +1,8 @@
-"""Exact scores of a policy over many generated scenarios that it was not trained on.
+"""Exact scores of a policy on many generated scenarios that it was not trained on.
 
-Scenarios are graded in the order of their numbers. Scenarios that are too large, or in which no
-decision matters, are skipped. Each scenario's results are a line of a file, so after an
-interruption the grading continues with the first missing scenario.
+Scenarios are graded in numerical order. Scenarios that are too large, or in which no decision
+matters, are skipped. Each scenario's results are one line of a file, so after an interruption,
+grading resumes with the first missing scenario.
 """
 
 import json
@@ -24,27 +24,27 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver.game_graph import GameGraph
 
 MIN_STAKES = 1e-6
-"""Points between optimal and random play below which a scenario is too flat to grade players."""
+"""Minimum gap in points between optimal and random play for a scenario to be graded."""
 
 
 @dataclass(frozen=True)
 class Grade:
-    """A policy's result in one seat of a scenario; points are from the seat's point of view."""
+    """A policy's result in one seat of a scenario. Points are from that seat's perspective."""
 
-    number: int  # of the scenario
+    number: int  # the scenario's number
     seat: str
-    decisions: int  # decisions of the scenario
-    optimum: float  # points of optimal play
-    guaranteed: float  # points of the policy against its best response
-    random: float  # points of random play against its best response
-    score: float  # 100: optimal, 0: as good as random
+    decisions: int  # decisions in the scenario
+    optimum: float  # points for optimal play
+    guaranteed: float  # the policy's points against its best response
+    random: float  # random play's points against its best response
+    score: float  # 100 is optimal, 0 is as good as random
 
 
 def grade_network(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
-    """Return a policy's grades in a scenario, for seats with stakes; [] if it is too large."""
+    """Return a policy's grades in the seats that have stakes, or [] if a scenario is too large."""
     scenario, most = source.scenario(number), source.max_bytes
     try:
-        # `full` is unmerged: policies may play differently at positions that play alike
+        # `full` is unmerged: policies may act differently at positions that play alike
         solution = solver.Solution(scenario, GameGraph(pack(scenario), most, merging=True), 0.0)
         solution.full = explore_positions(scenario, most)
     except solver.TooLarge:
@@ -64,10 +64,10 @@ def grade_scenarios(
 ) -> Iterator[tuple[list[Grade], int]]:
     """Grade scenarios in order until `wanted` of them have a score in at least one seat.
 
-    Grades in the results file are not computed again.
+    Grades that are already in the results file are not recomputed.
 
     Yields:
-        Grades so far, and the number of scenarios graded or skipped.
+        The grades so far, and the number of scenarios graded or skipped.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     known = _read_grades(path)
@@ -89,7 +89,7 @@ def grade_scenarios(
 
 
 def _read_grades(path: Path) -> dict[int, list[Grade]]:
-    """Return the grades in a file, by number; {} if the file is missing or damaged."""
+    """Return the grades in a file by number, or {} if the file is missing or corrupt."""
     try:
         with wrap_read_errors(path, "grades"):
             lines = path.read_text(encoding="utf-8").splitlines()

@@ -1,4 +1,4 @@
-"""The network that is distilled, and its training: gradient steps and checkpoints."""
+"""The student network and its training: gradient steps and checkpoints."""
 
 import math
 import os
@@ -37,23 +37,25 @@ from wfb_gym.scenario.sizes import DICE
 
 _ARMY = ArmyLimits(wizards=5, spells=9, items=4, units=10, comet_points=0)
 LIMITS = Limits(_ARMY, _ARMY, dice=DICE, contacts=10, **dict.fromkeys(SWITCHES, True))
-"""Sizes of the network's inputs: all kinds of generated scenarios, and most bundled ones."""
+"""Sizes of the network's inputs. They fit all kinds of generated scenarios and most bundled
+ones."""
 _SMALL_ERROR = 0.05
-"""Value error, in the unit of points, below which the loss is quadratic instead of linear."""
+"""Value error, in the unit of points, below which the loss is quadratic rather than linear."""
 _CENTRED = 1e-4
-"""Weight of a penalty that keeps logits near 0, where bfloat16 is precise; softmax ignores it."""
+"""Weight of a penalty that keeps logits near 0, where bfloat16 is precise. Softmax is
+unaffected."""
 _PRECISIONS = ("float32", "tf32", "bfloat16")
 _BEFORE_RECORDING = 20
-"""Warm-up gradient steps on a GPU before one is recorded as a CUDA graph."""
+"""Warm-up gradient steps on a GPU before a step is captured as a CUDA graph."""
 _SHOWN_AT_ONCE = 1 << 14
-"""Decisions that are encoded at once."""
+"""Number of decisions to encode at once."""
 REPORTED = 200
-"""Gradient steps between two points of the curve."""
+"""Gradient steps between two points on the curve."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         scenarios: scenarios of the train split to learn from; about two thirds have targets.
@@ -119,12 +121,12 @@ class Settings:
 
 
 class Student:
-    """The network and its training, with a curve of the mean regret of its likeliest actions."""
+    """The network in training, with a curve of the mean regret of its likeliest actions."""
 
     def __init__(self, settings: Settings, targets: TargetSet) -> None:
         torch.manual_seed(settings.seed)
         self.settings, self.targets = settings, targets
-        self.before: dict[str, Any] = {}  # metadata of the network in `start_from`
+        self.before: dict[str, Any] = {}  # metadata from the network in `start_from`
         if settings.start_from:
             network, self.before = load_start(settings)
         else:
@@ -134,7 +136,7 @@ class Student:
         if settings.precision == "tf32":
             torch.set_float32_matmul_precision("high")
         self.rate: float | Tensor = settings.learning_rate
-        if on_gpu:  # a tensor, as a replayed CUDA graph reads the rate from memory
+        if on_gpu:  # a tensor, because a replayed CUDA graph reads the rate from memory
             self.rate = torch.tensor(self.rate, device=settings.device)
         self.optimiser = torch.optim.Adam(
             self.network.parameters(), self.rate, eps=1e-5, capturable=on_gpu
@@ -142,15 +144,15 @@ class Student:
         self.stored = StoredDecisions(targets, settings.device) if on_gpu else None
         self.seconds, self.steps = 0.0, 0
         self.curve: list[dict[str, float]] = []
-        self.recent: list[Tensor] = []  # regrets since the curve's last point
+        self.recent: list[Tensor] = []  # regrets since the last point on the curve
 
     @property
     def learned_from(self) -> int:
-        """Decisions of all gradient steps so far."""
+        """Number of decisions in all gradient steps so far."""
         return self.steps * self.settings.batch_size
 
     def update(self) -> None:
-        """Take a gradient step and record its regret, in stakes of the decisions."""
+        """Take a gradient step and record its regret in units of the decisions' stakes."""
         began = time.perf_counter()
         settings = self.settings
         done = self.steps / settings.steps
@@ -179,7 +181,7 @@ class Student:
     def learn_from(
         self, observations: Tensor, masks: Tensor, points: Tensor, stakes: Tensor, most: Tensor
     ) -> Tensor:
-        """Take a gradient step from a `Batch`; returns the mean regret, a scalar."""
+        """Take a gradient step on a `Batch` and return the mean regret, a scalar."""
         settings = self.settings
         fast = settings.precision == "bfloat16"
         with torch.autocast(settings.device, torch.bfloat16, enabled=fast):
@@ -189,7 +191,7 @@ class Student:
         log_probs = logits - total
         best = points.amax(1, keepdim=True)
         about = torch.maximum(stakes, settings.least_stake * most)[:, None]
-        # regrets and softmax in units of the decision's stake, bounded from below
+        # regrets and softmax are in units of the decision's stake, bounded from below
         regrets = ((best - points) / about).masked_fill(~masks, 0.0)
         wanted = torch.softmax((points - best) / about / settings.temperature, 1)
         cross_entropy = -(wanted * log_probs).sum(1)
@@ -222,10 +224,10 @@ class Student:
         save_checkpoint(self.settings.out, state)
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Restore a state that `save` wrote.
+        """Restore a state written by `save`.
 
         Raises:
-            CheckpointError: the state is not one of this run; nothing has changed.
+            CheckpointError: if the state does not belong to this run. Nothing is changed.
         """
         with wrap_read_errors(
             self.settings.out / CHECKPOINT, "the state of this run", CheckpointError
@@ -252,11 +254,11 @@ class Student:
 
 
 def load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
-    """Load the network of `start_from`, and its metadata.
+    """Load the network in `start_from` and its metadata.
 
     Raises:
-        FileNotFoundError: the file is missing.
-        ValueError: the file is damaged, or its inputs have other sizes than these targets.
+        FileNotFoundError: if the file is missing.
+        ValueError: if the file is corrupt, or its input sizes differ from these targets' sizes.
     """
     network, about = load_network(settings.start_from)
     if network.shape != "entities" or network.limits != LIMITS:
@@ -268,10 +270,10 @@ def load_start(settings: Settings) -> tuple[PolicyNetwork, dict[str, Any]]:
 
 
 class StoredDecisions:
-    """All decisions, encoded for their seats, in the memory of a GPU.
+    """All decisions, encoded for their seats, in GPU memory.
 
-    A gradient step on a GPU is about a thousand small kernels, whose launches take longer than
-    their work. So one step is recorded as a CUDA graph and replayed with other decisions.
+    A gradient step on a GPU consists of about a thousand small kernels, which take longer to launch
+    than to run. So one step is captured as a CUDA graph and replayed with different decisions.
     """
 
     def __init__(self, targets: TargetSet, device: str) -> None:
@@ -293,7 +295,7 @@ class StoredDecisions:
         self.taken = 0
 
     def learn_from(self, decisions: NDArray[np.int64], student: Student) -> Tensor:
-        """Take a gradient step; returns the mean regret, a scalar."""
+        """Take a gradient step and return the mean regret, a scalar."""
         if not self.taken:
             self.decisions = torch.from_numpy(decisions).to(self.decisions.device)
             self.stream, self.step = torch.cuda.Stream(), torch.cuda.CUDAGraph()

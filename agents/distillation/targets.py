@@ -1,9 +1,9 @@
-"""Targets of the distillation: decisions of solved scenarios, with the exact value of each action.
+"""Distillation targets: decisions from solved scenarios, with every action's exact value.
 
-Targets are made once for each scenario and kept in a file, so an interruption loses only the
-scenarios in progress. Each number of dice left gets about the same number of decisions, so that
-openings are not outnumbered by endings. Some decisions without a stake are kept for their values.
-Optionally, decisions are added as often as nearly optimal play visits them.
+Each scenario's targets are made once and kept in a file, so an interruption loses only the
+scenarios in progress. Each number of remaining dice gets about the same number of decisions, so
+that openings are not outnumbered by endings. Some decisions without a stake are kept for their
+values. Optionally, more decisions are added, as often as nearly optimal play visits them.
 """
 
 import io
@@ -36,76 +36,76 @@ from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
 _PER_SCENARIO = 16
-"""Decisions of each scenario in a batch."""
+"""Number of decisions from each scenario in a batch."""
 _SAME = 1e-6
-"""Largest difference between the best and the worst action of a decision without a stake."""
+"""Maximum difference between the best and the worst action of a decision without a stake."""
 _AT_ONCE = 1 << 15
-"""Positions that are looked up at once."""
+"""Number of positions to look up at once."""
 _PLAYS = 64
-"""Simulated plays of a scenario that sample the visited decisions."""
+"""Number of simulated plays per scenario that sample the visited decisions."""
 _AT_RANDOM = 0.1
-"""Share of random actions in those plays; the others are optimal."""
+"""Share of random actions in those plays. All others are optimal."""
 
 
 class TargetError(RunFolderError):
-    """A damaged file of targets, or a set without targets."""
+    """A corrupt targets file, or a set without targets."""
 
 
 class Targets(NamedTuple):
-    """Decisions of one seat in one scenario; values are points still to come in optimal play."""
+    """One seat's decisions in one scenario. Values are points still to come under optimal play."""
 
     states: Records[State]  # (k,)
-    values: NDArray[np.float32]  # (sum of counts,): of the legal actions by ascending code
-    counts: NDArray[np.int64]  # (k,): of legal actions
+    values: NDArray[np.float32]  # (sum of counts,): for the legal actions by ascending code
+    counts: NDArray[np.int64]  # (k,): number of legal actions
 
 
 class TargetBatch(NamedTuple):
-    """Decisions of either seat, b of them, as their seats see them."""
+    """A batch of b decisions in either seat, as observed by that seat."""
 
     observations: Observations
     masks: Masks
-    points: NDArray[np.float32]  # shape of the masks: values of actions; -inf where illegal
-    stakes: NDArray[np.float32]  # (b,): points by which the best action exceeds the worst
-    most: NDArray[np.float32]  # (b,): maximum stake of a decision in the scenario
+    points: NDArray[np.float32]  # shaped like the masks: action values; -inf where illegal
+    stakes: NDArray[np.float32]  # (b,): points between the best and the worst action
+    most: NDArray[np.float32]  # (b,): maximum stake of any decision in the scenario
 
 
 @dataclass(frozen=True)
 class TargetSource:
-    """The scenarios to solve, and how many decisions of each to keep.
+    """The scenarios to solve, and the number of decisions to keep from each.
 
-    The number of a scenario sets its kind, in turn, and its seed. No two scenarios share a seed,
+    A scenario's number determines its kind, in turn, and its seed. No two scenarios share a seed,
     because similar kinds would draw the same wizards from it.
     """
 
     kinds: tuple[Generation, ...]
-    folder: Path  # folder of the targets
-    split: Split = "train"  # split of the seeds
-    max_bytes: int = 24 << 20  # memory limit of a scenario's positions; larger ones are skipped
-    # maximum number of decisions of a seat in a scenario, spread over its positions
+    folder: Path  # folder with the targets
+    split: Split = "train"  # split that the seeds come from
+    max_bytes: int = 24 << 20  # memory limit for a scenario's positions; larger ones are skipped
+    # maximum number of decisions per seat and scenario, spread over its positions
     decisions: int = 512
     visited: int = 0  # maximum number of additional decisions, drawn as often as play visits them
 
     def scenario(self, number: int) -> Scenario:
-        """Return the scenario with a number."""
+        """Return the scenario with the given number."""
         kind = self.kinds[number % len(self.kinds)]
         return Generated(self.split, 1, number, kind).scenarios()[0]
 
     def path(self, number: int) -> Path:
-        """Return the file of a scenario's targets."""
+        """Return the file with a scenario's targets."""
         return self.folder / f"{self.split}-{number}.npz"
 
 
 class TargetSet:
-    """Existing targets of both seats in many scenarios; draws batches from them.
+    """Existing targets for both seats in many scenarios, from which batches are drawn.
 
     Args:
         source: source of the targets.
-        numbers: numbers of the scenarios.
-        limits: sizes of the observations, the same for both armies.
-        seed: seed of the batches.
+        numbers: scenario numbers.
+        limits: observation sizes, the same for both armies.
+        seed: seed for the batches.
 
     Raises:
-        TargetError: no scenario has targets, or a file is damaged.
+        TargetError: if no scenario has targets, or a file is corrupt.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class TargetSet:
     ) -> None:
         scenarios: list[Scenario] = []
         targets: list[Targets] = []
-        places: list[tuple[int, int]] = []  # of each target: its scenario, and the seat
+        places: list[tuple[int, int]] = []  # each target's scenario and seat
         for number in numbers:
             for seat in range(ARMIES):
                 found = load_targets(source, number, seat)
@@ -128,7 +128,7 @@ class TargetSet:
         self.scenarios = len(scenarios)
         self.views = [View(packed_scenarios, seat, limits) for seat in range(ARMIES)]
         sizes = [len(one.states) for one in targets]
-        self._starts = np.cumsum([0, *sizes])  # first decision of each target
+        self._starts = np.cumsum([0, *sizes])  # each target's first decision
         self._states = as_records(State, np.concatenate([one.states for one in targets]))
         self._counts = np.concatenate([one.counts for one in targets])
         self._values = np.concatenate([one.values for one in targets])
@@ -150,7 +150,7 @@ class TargetSet:
         return len(self._counts)
 
     def draw(self, count: int) -> NDArray[np.int64]:
-        """Draw the numbers of the decisions of a batch, int64 (about `count`,)."""
+        """Draw the decision numbers for a batch, int64 (about `count`,)."""
         chosen = self.rng.choice(
             len(self._weights), max(1, count // _PER_SCENARIO), p=self._weights
         )
@@ -164,7 +164,7 @@ class TargetSet:
         )
 
     def show(self, decisions: NDArray[np.int64]) -> TargetBatch:
-        """Return decisions, b of them, as observed by their seats."""
+        """Return b decisions as observed by their seats."""
         masks = np.empty((len(decisions), self.views[0].codec.n), np.bool_)
         observations = np.empty((len(decisions), self.views[0].layout.size), np.float32)
         for seat, view in enumerate(self.views):
@@ -186,11 +186,11 @@ class TargetSet:
 def make_targets(
     source: TargetSource, numbers: Iterable[int], workers: Workers = HERE
 ) -> Iterator[bool]:
-    """Make the missing targets of scenarios; yields for each, in order, whether it has targets.
+    """Make the missing targets, yielding for each scenario, in order, whether it has targets.
 
-    A scenario that is too large, or in which no decision matters, has none: its file is empty.
-    Workers return the targets and this process writes them, so workers need no access to the
-    folder. An interruption loses the scenarios in progress.
+    A scenario that is too large, or in which no decision matters, has no targets, and its file is
+    empty. Workers return the targets and this process writes them, so workers do not need access to
+    the folder. An interruption loses the scenarios in progress.
     """
     numbers = list(numbers)
     solve = partial(_solve_file, source)
@@ -208,10 +208,10 @@ def make_targets(
 
 
 def load_targets(source: TargetSource, number: int, seat: int) -> Targets | None:
-    """Load the targets of a scenario for a seat; None if it has none.
+    """Load a scenario's targets for a seat, or return None if it has none.
 
     Raises:
-        TargetError: the file is damaged; `make_targets` replaces it once it is deleted.
+        TargetError: if the file is corrupt. If you delete it, `make_targets` makes it again.
     """
     with _open_targets(source.path(number)) as stored:
         if f"states{seat}" not in stored.files:
@@ -222,18 +222,18 @@ def load_targets(source: TargetSource, number: int, seat: int) -> Targets | None
 
 @contextmanager
 def _open_targets(path: Path) -> Iterator[Any]:
-    """Open a file of targets; raises a `TargetError` if it is damaged."""
+    """Open a targets file, or raise a `TargetError` if it is corrupt."""
     expected = "targets (delete the file to make them again)"
     with (
         wrap_read_errors(path, expected, TargetError),
-        # from memory: NumPy leaves a damaged file open
+        # read from memory, because NumPy leaves a corrupt file open
         np.load(io.BytesIO(path.read_bytes())) as stored,
     ):
         yield stored
 
 
 def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
-    """Return the graph of all reachable positions; raises `TooLarge` beyond the memory limit."""
+    """Return the graph of all reachable positions, or raise `TooLarge` beyond the memory limit."""
     positions = GameGraph(pack(scenario), max_bytes)
     battle = Battle(positions.packed)
     if not battle.is_over:
@@ -242,8 +242,8 @@ def explore_positions(scenario: Scenario, max_bytes: int) -> GameGraph:
 
 
 def _solve_file(source: TargetSource, number: int) -> bytes:
-    """Solve a scenario; returns the content of its targets file."""
-    memory = io.BytesIO()  # in memory, as np.savez seeks in its file
+    """Solve a scenario and return the contents of its targets file."""
+    memory = io.BytesIO()  # in memory, because np.savez seeks in its file
     np.savez(memory, **_solve_targets(source, number))
     return memory.getvalue()
 
@@ -295,7 +295,7 @@ def _solve_targets(source: TargetSource, number: int) -> dict[str, Any]:
 def visit_decisions(
     graph: GameGraph, action_values: NDArray[np.float64], start: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Simulate nearly optimal plays from a node; returns the decisions visited, with repeats."""
+    """Simulate nearly optimal play from a node, and return the decisions visited, with repeats."""
     offsets = graph.offsets()
     sign = np.where(graph.kinds == 0, 1.0, -1.0)
     visits = []
@@ -314,19 +314,19 @@ def visit_decisions(
                 play = (1.0 - _AT_RANDOM) * best / best.sum() + _AT_RANDOM / legal
                 weights[first:end] *= play[steps.action[first:end]]
         sums = np.append(0.0, np.cumsum(weights))
-        # inverse transform sampling: each play draws within its node's range of cumulative weights
+        # inverse transform sampling: each play draws from its node's range of cumulative weights
         low, high = sums[(ends - counts)[which]], sums[ends[which]]
         drawn = low + (high - low) * rng.random(len(nodes))
         transitions = np.clip(np.searchsorted(sums, drawn, "right") - 1, 0, len(weights) - 1)
         nodes = steps.node[transitions]
-        nodes = nodes[nodes >= 0]  # the end has no node
+        nodes = nodes[nodes >= 0]  # the end of the battle has no node
     return np.concatenate(visits)
 
 
 def sample_evenly(
     kinds: NDArray[np.int64], most: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Return at most `most` indices, spread over the kinds as evenly as possible."""
+    """Return at most `most` indices, spread as evenly as possible over the kinds."""
     order = rng.permutation(len(kinds))
     if not len(order):
         return order

@@ -1,8 +1,8 @@
-"""RLlib's env runner over a native batch: many battles, both seats, in parallel.
+"""RLlib env runner on a native batch, which plays many battles in parallel, in both seats.
 
-RLlib's own runner spends milliseconds of Python on every decision of every battle. This runner
-keeps the decisions of all battles in arrays, step by step, and cuts these into episodes at the end:
-one `SingleAgentEpisode` for each seat of each battle, which RLlib's learners accept unchanged.
+RLlib's own runner spends milliseconds of Python time on every decision in every battle. This runner
+collects the decisions of all battles in arrays, step by step, and cuts them into episodes at the
+end: one `SingleAgentEpisode` per seat and battle, which RLlib's learners accept unchanged.
 """
 
 import time
@@ -29,19 +29,19 @@ class Answers(NamedTuple):
     """The actions chosen at some decisions."""
 
     actions: NDArray[np.int64]  # (k,)
-    log_probs: NDArray[np.float32]  # (k,): of the actions
+    log_probs: NDArray[np.float32]  # (k,): for the actions
     logits: NDArray[np.float32]  # (k, actions)
 
 
 class SampledDecisions(NamedTuple):
-    """Decisions of one seat and the chosen actions, a row each."""
+    """One seat's decisions and chosen actions, one per row."""
 
-    battles: NDArray[np.int64]  # (k,): numbers of the battles, counted in each call of `sample`
-    members: NDArray[np.int64]  # (k,): indices of the battles in the batch
+    battles: NDArray[np.int64]  # (k,): battle numbers, counted within each call to `sample`
+    members: NDArray[np.int64]  # (k,): the battles' indices in the batch
     before: NDArray[np.float64]  # (k,): points that the first army had won at that index
     observations: NDArray[np.float32]  # (k, size)
     masks: NDArray[np.bool_]  # (k, actions)
-    actions: NDArray[np.int64]  # this and the next two as in `Answers`
+    actions: NDArray[np.int64]  # this and the next two are as in `Answers`
     log_probs: NDArray[np.float32]
     logits: NDArray[np.float32]
 
@@ -52,7 +52,7 @@ class SampledDecisions(NamedTuple):
 
 
 class FinishedBattle(NamedTuple):
-    """Data of a battle for RLlib's metrics."""
+    """A battle's data for RLlib's metrics."""
 
     points: float  # of the first army
     decisions: tuple[int, ...]  # by seat
@@ -60,12 +60,12 @@ class FinishedBattle(NamedTuple):
 
 
 class BatchEnvRunner(MultiAgentEnvRunner):
-    """Samples self-play from a `SelfPlayBatch`; each seat's module has the name of the seat.
+    """Samples self-play from a `SelfPlayBatch`. Each seat's module is named after the seat.
 
-    The environment is `TurnBasedEnv`; one battle of it defines the spaces. A battle that `sample`
-    leaves unfinished continues in the next call. If a seat waits for its opponent at the end of a
-    call, the next call returns its last decision. Episodes have no infos. Connectors between
-    environment and module, and callbacks for single steps and episodes, are not called.
+    The environment is `TurnBasedEnv`, and a single battle of it defines the spaces. A battle that
+    `sample` leaves unfinished continues in the next call. If a seat is waiting for its opponent at
+    the end of a call, the next call returns its last decision. Episodes have no infos. Connectors
+    between environment and module, and callbacks for single steps and episodes, are not called.
     """
 
     battles: SelfPlayBatch
@@ -104,15 +104,15 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return self.metrics.reduce()
 
     def _reset(self) -> None:
-        """Begin all battles; the first time with dice from the runner's seed."""
+        """Begin all battles, the first time with dice from the runner's seed."""
         count, seed = self.num_envs, None
         if self._needs_initial_reset and self._seed is not None:
             seed = first_seed(self._seed, self.worker_index or 0)
         self.asked = self.battles.reset(seed)
         self._needs_initial_reset = False
-        self._won = np.zeros(count)  # points of the first army, by index in the batch
+        self._won = np.zeros(count)  # the first army's points, by index in the batch
         self._battle_points = np.zeros(count)
-        self._decisions = np.zeros(len(SEATS), np.int64)  # of all battles, since the last log
+        self._decisions = np.zeros(len(SEATS), np.int64)  # over all battles, since the last log
         self._battle_decisions = np.zeros((len(SEATS), count), np.int64)
         self._battle_began = np.full(count, time.perf_counter())
         self._pending: list[list[SampledDecisions]] = [[] for _ in SEATS]
@@ -131,8 +131,8 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             self._reset()
         choices, self._pending = self._pending, [[] for _ in SEATS]
         count = self.num_envs
-        playing = np.arange(count)  # number of the battle at each index of the batch
-        finals = np.full(count, np.nan)  # by number: points won at its index when it ended
+        playing = np.arange(count)  # battle number at each index in the batch
+        finals = np.full(count, np.nan)  # by number: points won at the battle's index when it ended
         steps = 0
         while (
             steps * count < num_timesteps
@@ -165,7 +165,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         explore: bool,
         random_actions: bool,
     ) -> NDArray[np.int64]:
-        """Play a decision in every battle; returns the batch indices of the battles that ended."""
+        """Play one decision in every battle, and return the batch indices of ended battles."""
         actions = []
         for seat, asked in enumerate(self.asked):
             members = asked.members
@@ -198,7 +198,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         return over
 
     def _choose(self, seat: int, asked: Decisions, explore: bool, random_actions: bool) -> Answers:
-        """Choose actions with a seat's module, or uniformly among the legal actions."""
+        """Choose actions with a seat's module, or uniformly from the legal actions."""
         if not len(asked.members):
             nothing = np.zeros(asked.masks.shape, np.float32)
             return Answers(np.zeros(0, np.int64), np.zeros(0, np.float32), nothing)
@@ -226,11 +226,11 @@ class BatchEnvRunner(MultiAgentEnvRunner):
     def _cut(
         self, seat: int, parts: Sequence[SampledDecisions], finals: NDArray[np.float64], call: str
     ) -> Iterator[SingleAgentEpisode]:
-        """Cut a seat's decisions into the episodes of their battles.
+        """Cut a seat's decisions into one episode per battle.
 
-        The reward of a decision is the points won until the next decision of the seat or the end of
-        the battle. In an unfinished battle, the episode's last observation is the seat's current
-        decision. If the seat has none, it is the last decision, which is then pending.
+        A decision's reward is the points won until the seat's next decision or the end of the
+        battle. In an unfinished battle, the episode's last observation is the seat's current
+        decision. If the seat has none, it is the seat's last decision, which is then pending.
         """
         asked = self.asked[seat]
         all_rows = SampledDecisions(*map(np.concatenate, zip(*parts, strict=True)))
@@ -254,7 +254,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
         is_kept = np.ones(len(order), np.bool_)
         is_kept[last[waits]] = False
         kept, stops = order[is_kept], np.cumsum(is_kept)[last]
-        # one more observation at the end of each episode; a finished battle repeats its last one
+        # each episode ends with one more observation; a finished battle repeats its last one
         shown = np.insert(kept, stops, np.where(now < 0, order[last], len(order) + now))
         masks = np.concatenate([all_rows.masks, asked.masks])[shown].astype(np.float32)
         observations = np.concatenate([all_rows.observations, asked.observations])[shown]
@@ -286,7 +286,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             )
 
     def _log_decisions(self, battles: int) -> None:
-        """Log the decisions and finished battles since the last call in RLlib's metrics."""
+        """Log the decisions and finished battles since the last call to RLlib's metrics."""
         counts, self._decisions[:] = self._decisions.tolist(), 0
         for seat, count in enumerate(counts):
             for name, key in (

@@ -1,4 +1,4 @@
-"""A battle as an environment of RLlib's new API stack: two agents, masks in the observations."""
+"""A battle as an environment for RLlib's new API stack: two agents, masks in the observations."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,14 +12,14 @@ from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.envs.spaces import action_space, observation_space
 
 AGENTS = ("caster_0", "dispeller_0")
-"""Agents by seat: the army that casts first, and the other."""
+"""Agents by seat: the army that casts first, then the other."""
 ENV = "wfb_gym_battle"
 """Name under which train.py registers the environment with Ray."""
 KEYS = ("scenario", "points_per_reward")
 MASK, SEEN = "action_mask", "observations"
-"""Keys of an observation, as RLlib's action masking requires."""
+"""Observation keys required by RLlib's action masking."""
 _WORKER_SPACING = 1 << 40
-"""Distance between workers' seeds: RLlib's are consecutive, and battles must not share dice."""
+"""Distance between workers' seeds. RLlib's are consecutive, and battles must not share dice."""
 
 Step = tuple[
     dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]
@@ -27,28 +27,28 @@ Step = tuple[
 
 
 def first_seed(seed: int, worker: int) -> int:
-    """Return the seed of a worker's first battle, from the seed that RLlib gives the worker."""
+    """Return the seed for a worker's first battle, from the seed that RLlib gives the worker."""
     return seed + worker * _WORKER_SPACING
 
 
 class TurnBasedEnv(MultiAgentEnv):
-    """One battle as an environment in which one agent acts at a time.
+    """A single battle as an environment in which one agent acts at a time.
 
     Observations are a Dict of `observations`, float32 (size,), and `action_mask`, float32 (n,) of 0
-    and 1, as RLlib's action masking requires. The agents' spaces differ: each sees the battle from
-    its own seat. An illegal action becomes pass if pass is legal, otherwise the lowest legal
-    action, and sets `infos["__common__"]["illegal_action"]`. Both agents get a reward at every
-    step; the two sum to zero: the points that changed hands, over `points_per_reward`. Points won
-    before the first decision are added to the first step. Use gamma 1. The end of a battle has no
-    observation: RLlib repeats the last one there.
+    and 1, as required by RLlib's action masking. The agents' spaces differ because each agent sees
+    the battle from its own seat. An illegal action is replaced by pass if pass is legal, otherwise
+    by the lowest legal action, and sets `infos["__common__"]["illegal_action"]`. Both agents get a
+    reward at every step: the points that changed hands, divided by `points_per_reward`. The two
+    rewards sum to zero. Points won before the first decision are added to the first step. Use gamma
+    1. The end of a battle has no observation of its own, so RLlib repeats the last one.
 
     Args:
-        config: `scenario`, as in `SelfPlayBatch` (default: "archmage-duel"), and
-            `points_per_reward` (default: 100).
+        config: `scenario`, as in `SelfPlayBatch` (defaults to "archmage-duel"), and
+            `points_per_reward` (defaults to 100).
 
     Raises:
-        ValueError: another key, or `points_per_reward` out of range.
-        ScenarioError: an unknown or invalid scenario.
+        ValueError: if there is any other key, or `points_per_reward` is out of range.
+        ScenarioError: if the scenario is unknown or invalid.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -76,17 +76,17 @@ class TurnBasedEnv(MultiAgentEnv):
 
     @property
     def seat(self) -> int:
-        """The seat that acts now: 0 or 1."""
+        """The seat to act: 0 or 1."""
         assert self._decisions is not None
         return 0 if len(self._decisions[0].members) else 1
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin a battle; without a seed, the dice continue from the previous battle.
+        """Begin a battle. Without a seed, the dice continue from the previous battle.
 
         Returns:
-            The observation of the agent that acts first, and its info.
+            The observation and info of the agent that acts first.
         """
         super().reset(seed=seed)
         if seed is not None:
@@ -101,15 +101,15 @@ class TurnBasedEnv(MultiAgentEnv):
         return observations, {agent: {} for agent in observations}
 
     def step(self, action_dict: dict[str, Any]) -> Step:
-        """Play the action of the agent whose observation was returned last.
+        """Play an action for the agent whose observation was returned last.
 
         Returns:
             Observations, rewards, terminations, truncations (never True) and infos.
 
         Raises:
-            ValueError: the action is missing, is outside the action space, or belongs to another
+            ValueError: if the action is missing, is outside the action space, or belongs to another
                 agent.
-            RuntimeError: `reset` was not called.
+            RuntimeError: if `reset` has not been called.
         """
         if self._decisions is None:
             raise RuntimeError("step: expected a call of reset before it")

@@ -1,6 +1,6 @@
-"""Tests of RLlib's environment and training; `make rllib` runs them in Ray's own environment.
+"""Tests for RLlib's environment and training. `make rllib` runs them in Ray's own environment.
 
-They are not part of the test suite, whose environment has no Ray.
+They are not part of the test suite, whose environment does not have Ray.
 """
 
 import json
@@ -30,7 +30,7 @@ SCENARIOS = ("archmage-duel", "apprentice", "seventh-edition-duel", "border-skir
 
 
 def random_actions(observations: dict[str, Any], rng: np.random.Generator) -> dict[str, int]:
-    """Return a random legal action of the agent that has an observation."""
+    """Return a random legal action for the agent that has an observation."""
     return {
         agent: int(rng.choice(np.flatnonzero(seen[MASK]))) for agent, seen in observations.items()
     }
@@ -39,7 +39,7 @@ def random_actions(observations: dict[str, Any], rng: np.random.Generator) -> di
 def play_one(
     env: TurnBasedEnv, seed: int | None, rng: np.random.Generator
 ) -> tuple[Any, list[Any]]:
-    """Play a battle; returns its first observation, and the actions and results of each step."""
+    """Play a battle, and return its first observation and each step's actions and results."""
     first, _ = env.reset(seed=seed)
     observations, steps = first, []
     while observations:
@@ -208,14 +208,14 @@ def make_runner(*, worker: int = 1, seed: int = 0, **options: Any) -> BatchEnvRu
 
 
 def key_of(episode: SingleAgentEpisode) -> tuple[int, int]:
-    """Return the battle and seat of an episode."""
+    """Return an episode's battle and seat."""
     return int(str(episode.multi_agent_episode_id).partition("-")[2]), SEATS.index(
         episode.module_id
     )
 
 
 class Reference:
-    """Cuts the steps of a `RecordingBatch` into episodes, one decision at a time."""
+    """Cuts a `RecordingBatch`'s steps into episodes, one decision at a time."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -358,7 +358,7 @@ def train_quickly(out: Path, capsys: pytest.CaptureFixture[str], *arguments: str
 
 @pytest.fixture
 def graded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, dict[str, train.ModuleAgent]]]:
-    """Record the weights and agents of each training at its end."""
+    """Record each training run's weights and agents at its end."""
     kept = []
     really = train.agents_of
 

@@ -67,11 +67,11 @@ MODULE = "agents.rllib.train"
 DONE = "done.json"
 """File that marks a complete checkpoint, written last."""
 FREE = ("out", "address", "checkpoint_every")
-"""Settings that do not change the learning."""
+"""Settings that do not affect learning."""
 MEASURED = 5
-"""Calls of each runner in `--measure`, of which the best counts."""
+"""Number of calls to each runner in `--measure`. The best one counts."""
 SEED_SPACING = 1_000_000
-"""Seeds between two runs, and between a run and its continuation."""
+"""Distance in seeds between two runs, and between a run and its continuation."""
 QUICK = {
     "workers": 0, "envs": 4, "iterations": 2, "batch": 256, "minibatch": 64, "epochs": 1,
     "width": 32,
@@ -80,7 +80,7 @@ QUICK = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         scenario: bundled name or file.
@@ -117,7 +117,7 @@ class Settings:
 
 
 class ModuleAgent:
-    """Agent that takes the likeliest legal action of an RLModule, on the CPU."""
+    """Agent that takes an RLModule's likeliest legal action, on the CPU."""
 
     def __init__(self, module: Any) -> None:
         self._module = module
@@ -125,7 +125,7 @@ class ModuleAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Return the likeliest legal action in each row, int64 (k,)."""
+        """Return each row's likeliest legal action, int64 (k,)."""
         return likeliest_actions(self._logits, observations, action_masks)
 
     def _logits(self, observations: Tensor, masks: Tensor) -> Tensor:
@@ -139,7 +139,7 @@ def seat_of(agent: str, *_: Any, **__: Any) -> str:
 
 
 def configure(settings: Settings, done: int = 0) -> PPOConfig:
-    """Return RLlib's configuration; `done` iterations of earlier runs change the seed."""
+    """Return RLlib's configuration. The `done` iterations of earlier runs change the seed."""
     register_env(ENV, TurnBasedEnv)
     spec = RLModuleSpec(
         module_class=ActionMaskingTorchRLModule,
@@ -189,7 +189,7 @@ def _save(algorithm: Any, folder: Path, done: int) -> None:
 
 
 def put_in_place(folder: Path) -> None:
-    """Replace the checkpoint by a complete draft, if there is one (also of a killed process)."""
+    """Replace the checkpoint with a complete draft, if any (even from a killed process)."""
     part, whole = folder / "checkpoint.part", folder / "checkpoint"
     if (part / DONE).is_file():
         shutil.rmtree(whole, ignore_errors=True)
@@ -197,7 +197,7 @@ def put_in_place(folder: Path) -> None:
 
 
 def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, bool]:
-    """Return iterations in total, decisions sampled, and whether Ctrl-C was pressed."""
+    """Train, and return total iterations, decisions sampled and whether Ctrl-C was pressed."""
     sampled = 0
     with progress() as bar, DeferredInterrupt() as interrupt:
         task = bar.add_task("training", total=settings.iterations, completed=done, note="")
@@ -216,9 +216,9 @@ def _train(algorithm: Any, settings: Settings, done: int) -> tuple[int, int, boo
 
 
 def _measure_sampling(settings: Settings) -> dict[str, Any]:
-    """Return the decisions per second of both runners with a network: the best of several calls.
+    """Return both runners' decisions per second with a network, the best of several calls.
 
-    The runners take turns, so that other load on the machine slows both.
+    The runners alternate, so that other load on the machine slows both.
     """
     torch.set_num_threads(1)
     speeds: dict[str, float] = {}
@@ -245,7 +245,7 @@ def _measure_sampling(settings: Settings) -> dict[str, Any]:
 
 
 def run(settings: Settings, resume: bool) -> dict[str, Any]:
-    """Train, evaluate and write; returns the results."""
+    """Train and evaluate, then write and return the results."""
     checkpoint = settings.out / "checkpoint"
     if resume:
         put_in_place(settings.out)
@@ -282,7 +282,7 @@ def run(settings: Settings, resume: bool) -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Train, evaluate and write; returns the exit status."""
+    """Train, evaluate, write the results and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

@@ -1,4 +1,4 @@
-"""Archive of positions to begin battles at: exploring starts (Sutton and Barto 2018, sec. 5.3)."""
+"""Archive of starting positions for exploring starts (Sutton and Barto 2018, sec. 5.3)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,10 @@ from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 
 
 class PositionArchive:
-    """Positions, each stored once; when the archive is full, new ones replace random others.
+    """Stores each position once. When the archive is full, new positions replace random others.
 
-    A hash table of `buckets` flags marks the positions seen before. It is cleared when half of the
-    flags are set. Two positions with the same bucket count as one, which is rare.
+    A hash table of `buckets` flags marks the positions seen before. It is cleared once half of the
+    flags are set. Two positions in the same bucket count as one, which is rare.
     """
 
     def __init__(self, capacity: int, seed: int | Sequence[int], buckets: int = 1 << 22) -> None:
@@ -29,7 +29,7 @@ class PositionArchive:
         self.seen_count = self.size = 0
 
     def add(self, decisions: Decisions, battles: SelfPlayBatch) -> None:
-        """Store the positions of a seat's decisions that were not seen before."""
+        """Store the positions of a seat's decisions that have not been seen before."""
         scenarios = battles.playing[decisions.members]
         buckets = _hashes(decisions.observations, scenarios) % len(self.seen)
         rows = np.flatnonzero(~self.seen[buckets])
@@ -52,14 +52,14 @@ class PositionArchive:
         self.scenarios[places] = scenarios[rows[:count]]
 
     def sample(self, count: int) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Draw positions uniformly, with replacement: scenarios and states, (count,) each."""
+        """Draw positions uniformly with replacement: scenarios and states, (count,) each."""
         places = self.rng.integers(self.size, size=count)
         return self.scenarios[places], self.states[places]
 
     def get_state(self) -> dict[str, Any]:
-        """Return everything that the archive's future depends on."""
+        """Return everything that the archive's future behaviour depends on."""
         return {
-            # a tensor, as a checkpoint cannot store bytes of length 0
+            # a tensor, because a checkpoint cannot store bytes of length 0
             "states": torch.from_numpy(self.states[: self.size].view(np.uint8)),
             "scenarios": torch.from_numpy(self.scenarios[: self.size]),
             "seen": torch.from_numpy(np.packbits(self.seen)),
@@ -71,9 +71,9 @@ class PositionArchive:
         """Raise an error, usually a ValueError, if `set_state` cannot restore a state.
 
         Args:
-            where: path of the state in a checkpoint.
+            where: the state's path in a checkpoint.
             state: state to check.
-            battles: batch whose battles begin at the positions.
+            battles: batch whose battles start at the positions.
         """
         size = len(state["scenarios"])
         if size > self.capacity:
@@ -96,7 +96,7 @@ class PositionArchive:
         battles.check_positions(state["scenarios"].numpy(), state["states"].numpy().view(STATE))
 
     def set_state(self, state: dict[str, Any]) -> None:
-        """Restore a state of `get_state` that `check_state` has accepted."""
+        """Restore a state from `get_state` that has passed `check_state`."""
         self.size = len(state["scenarios"])
         self.states[: self.size] = state["states"].numpy().view(STATE)
         self.scenarios[: self.size] = state["scenarios"].numpy()

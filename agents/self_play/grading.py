@@ -1,4 +1,4 @@
-"""Grades during self-play training: points of the learning curve, and the best networks."""
+"""Grading during self-play training: points on the learning curve, and the best networks."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from agents.train_fast import Trainer
 
 BATTLES = 1024
-"""Battles against each scripted player if there is no exact score."""
+"""Number of battles against each scripted player if there is no exact score."""
 
 
 class Best(NamedTuple):
-    """A seat's network at the earliest point with its highest exact score."""
+    """A seat's network at the first point that reached its highest exact score."""
 
     score: float
-    frames: int  # decisions played until then
+    frames: int  # decisions played up to then
     network: dict[str, Any]  # its weights
 
 
@@ -50,7 +50,7 @@ def points_per_battle(trainer: "Trainer") -> dict[str, dict[str, Any]]:
 
 
 def grade_and_keep_best(trainer: "Trainer", solutions: Collection[solver.Solution]) -> None:
-    """Add a point to the learning curve, and keep the networks that are the best so far."""
+    """Add a point to the learning curve, and keep any networks that are the best so far."""
     point = {"seconds": round(trainer.seconds, 2), "frames": trainer.frames}
     scores = exact_scores(trainer, solutions)
     keep_best(trainer, scores)
@@ -59,7 +59,7 @@ def grade_and_keep_best(trainer: "Trainer", solutions: Collection[solver.Solutio
 
 
 def keep_best(trainer: "Trainer", scores: Mapping[str, float]) -> None:
-    """Keep the networks of the seats whose scores are the best so far."""
+    """Keep the networks of seats whose scores are the best so far."""
     best = trainer.best
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         if seat in scores and (seat not in best or scores[seat] > best[seat].score):
@@ -68,7 +68,7 @@ def keep_best(trainer: "Trainer", scores: Mapping[str, float]) -> None:
 
 
 def go_back_to_best(trainer: "Trainer") -> None:
-    """Load the best networks into the learners; a seat without a score keeps its last one."""
+    """Load the best networks into the learners. A seat without a score keeps its last network."""
     for seat, learner in zip(SEATS, trainer.learners, strict=True):
         if seat in trainer.best:
             learner.network.load_state_dict(trainer.best[seat].network)

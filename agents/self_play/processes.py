@@ -1,9 +1,9 @@
 """Processes that train together: each plays its own battles, and all share their gradients.
 
-All run the same program on their own data (single program, multiple data), so networks that start
-equal stay equal. Numbers are exchanged through shared memory, which on one machine is about ten
-times faster than `torch.distributed`; use RLlib for several machines. The learning algorithm is in
-`agents.train_fast`.
+All processes run the same program on their own data (single program, multiple data), so networks
+that start out equal stay equal. Numbers are exchanged through shared memory, which is about ten
+times faster on one machine than `torch.distributed`. For several machines, use RLlib. The learning
+algorithm is in `agents.train_fast`.
 """
 
 import multiprocessing
@@ -23,11 +23,11 @@ from experiments.attempts import WorkerError
 from experiments.workers import end_with_parent, ignoring_interrupts_in_children
 
 CAPACITY = 1 << 15
-"""Maximum size of one exchange, in numbers."""
+"""Maximum number of values per exchange."""
 
 
 class Member(NamedTuple):
-    """The objects that rank 0 shares with another process, which gets the pipe's sender."""
+    """Objects that rank 0 shares with another process, which gets the pipe's sending end."""
 
     arrived: Any  # semaphores
     may_go: Any
@@ -36,11 +36,11 @@ class Member(NamedTuple):
 
 
 class ProcessGroup:
-    """All processes, as seen by one of them. With one process, every method is trivial.
+    """All processes, as seen from one of them. With a single process, every method is trivial.
 
-    The methods are collective: all processes call them, in the same order. Rank 0 has started the
-    others. A process may be killed at any time, so there are no locks or pipes that several
-    processes use, which it could leave blocked.
+    The methods are collective: all processes call them, in the same order. Rank 0 starts the
+    others. No lock or pipe is used by several processes, because a process may be killed at any
+    time and would leave it blocked.
     """
 
     def __init__(self, rank: int = 0, shared: Sequence[Member] = (), memory: Any = None) -> None:
@@ -50,12 +50,12 @@ class ProcessGroup:
             self._buffers = np.frombuffer(memory).reshape(2, self.count, CAPACITY)
         self._turn = 0
         self.failed = threading.Event()  # set when another process has failed
-        self.failure = ""  # message of the failure
+        self.failure = ""  # the failure's message
 
     def _exchange(self, numbers: Any) -> NDArray[np.float64]:
-        """Return the numbers of every process, float64 (count, k); valid until the second call."""
-        # Two buffers alternate. A process that writes into one again has passed the barrier of the
-        # other one, which every process reaches only after it has read the first.
+        """Return every process's numbers, float64 (count, k), valid until the second call."""
+        # Two buffers alternate. A process that reuses one has passed the other one's barrier,
+        # which every process reaches only after it has read the first buffer.
         self._turn = 1 - self._turn
         buffer: NDArray[np.float64] = self._buffers[self._turn, :, : len(numbers)]
         buffer[self.rank] = numbers
@@ -76,7 +76,7 @@ class ProcessGroup:
             each.may_go.release()
 
     def all_reduce(self, tensor: Tensor) -> Tensor:
-        """Sum a flat tensor over the processes, in place."""
+        """Sum a flat tensor over all processes, in place."""
         if self.count > 1:
             numbers = tensor.numpy()
             for first in range(0, len(numbers), CAPACITY):
@@ -85,14 +85,14 @@ class ProcessGroup:
         return tensor
 
     def broadcast(self, *numbers: float) -> list[float]:
-        """Return the numbers of rank 0."""
+        """Return rank 0's numbers."""
         if self.count == 1:
             return list(numbers)
         found: list[float] = self._exchange(numbers)[0].tolist()
         return found
 
     def gather(self, value: Any) -> list[Any]:
-        """Return on rank 0 the values of all processes, by rank; on the others an empty list."""
+        """Return all processes' values by rank on rank 0, and an empty list on the others."""
         if self.count == 1:
             return [value]
         if self.rank > 0:
@@ -101,7 +101,7 @@ class ProcessGroup:
             return []
         try:
             others = [pickle.loads(each.receiver.recv_bytes()) for each in self.members[1:]]
-        except (EOFError, OSError):  # the pipe was closed, perhaps within a value
+        except (EOFError, OSError):  # the pipe was closed, perhaps partway through a value
             self.failed.wait()
             raise WorkerError(self.failure) from None
         return [value, *others]
@@ -110,7 +110,7 @@ class ProcessGroup:
 def _worker_main(
     work: Callable[..., None], rank: int, shared: Sequence[Member], memory: Any, arguments: Any
 ) -> None:
-    """Run `work` in a process of rank 1 or more."""
+    """Run `work` in a process with rank 1 or higher."""
     end_with_parent()
     torch.set_num_threads(1)
     work(ProcessGroup(rank, shared, memory), *arguments)
@@ -118,12 +118,12 @@ def _worker_main(
 
 @contextmanager
 def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Iterator[ProcessGroup]:
-    """Start the other `count` - 1 processes, and stop them at the end; yields the group of rank 0.
+    """Start the other `count` - 1 processes, yield rank 0's group, and finally stop them.
 
     They run ``work(group, *arguments)``, which must be picklable.
 
     Raises:
-        WorkerError: another process failed.
+        WorkerError: if another process fails.
     """
     if count == 1:
         yield ProcessGroup()
@@ -177,7 +177,7 @@ def process_group(count: int, work: Callable[..., None], *arguments: Any) -> Ite
 
 
 def describe_end(process: int, status: int) -> str:
-    """Return a message for a failed process, from its exit status in `multiprocessing`."""
+    """Return a message about a failed process, from its `multiprocessing` exit status."""
     if status < 0:
         return f"worker process {process} has failed: killed by signal {-status}"
     return f"worker process {process} has failed with exit status {status}"

@@ -53,9 +53,9 @@ LARGE = (
 
 
 def run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
-    """Train with one seed, evaluate and write; returns the results.
+    """Train with one seed and evaluate, then write and return the results.
 
-    With `resume`, a finished run is not trained again.
+    If `resume`, a finished run is not trained again.
     """
     with occupy(settings.out):
         if resume and is_finished(settings.out):
@@ -70,7 +70,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
     checkpoint = load_checkpoint(settings.out) if resume else None
     if checkpoint is not None:
         check_checkpoint(checkpoint, settings)
-    # before the worker processes start, which would have to wait
+    # before the worker processes start, because they would have to wait
     solutions = load_solutions(settings.scenario, settings.exact_bytes).values()
     with DeferredInterrupt() as interrupt:
         trainer = train(settings, solutions, checkpoint, interrupt)
@@ -116,7 +116,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
 
 
 def settings_of_seeds(settings: Settings) -> list[Settings]:
-    """Return the settings of each of several runs, with a folder for each."""
+    """Return the settings for each of several runs, each with its own folder."""
     return [
         replace(settings, seed=seed, runs=1, out=settings.out / f"seed-{seed}")
         for seed in range(settings.seed, settings.seed + settings.runs)
@@ -124,7 +124,7 @@ def settings_of_seeds(settings: Settings) -> list[Settings]:
 
 
 def run_seeds(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
-    """Train with several seeds, each in its own folder; returns the results of all."""
+    """Train with several seeds, each in its own folder, and return all results."""
     runs: list[dict[str, Any]] = []
     with occupy(settings.out):
         for one in settings_of_seeds(settings):
@@ -196,13 +196,13 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
 
 
 def usual_out(settings: Settings) -> Path:
-    """Return the default folder of a run, or of several."""
+    """Return the default folder for one run, or for several."""
     name = Path(settings.scenario[0]).stem.replace(":", "-")
     return Path("runs") / f"{name}-fast{'-runs' if settings.runs > 1 else ''}"
 
 
 def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
-    """Raise a ValueError for settings that cannot be trained with."""
+    """Raise a ValueError if the settings cannot be used for training."""
     for name, least, most in BOUNDS:
         value = getattr(settings, name)
         if not least <= value <= most:
@@ -219,7 +219,7 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
     check_trainable(settings.scenario)
     names = settings.scenario
-    # raises for unplayable scenarios
+    # raises if a scenario is unplayable
     SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
     if (
         settings.runs == 1
@@ -236,7 +236,7 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
 def run_from_command_line(
     train: Train, arguments: Sequence[str] | None, description: str | None
 ) -> int:
-    """Train, evaluate and write; returns the exit status."""
+    """Train, evaluate, write the results and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

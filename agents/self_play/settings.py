@@ -1,4 +1,4 @@
-"""Settings of a self-play run; their fields are the flags of `agents.train_fast`."""
+"""Settings for a self-play run. Their fields are the flags of `agents.train_fast`."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from wfb_gym.cli.parser import option
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run.
+    """Settings for a run.
 
     Attributes:
         scenario: bundled names or files, played in turn, or the name of a kind of generated
@@ -79,7 +79,7 @@ class Settings:
 
     @property
     def free(self) -> frozenset[str]:
-        """Names of the settings that change neither the training nor the points of the curve."""
+        """Names of the settings that affect neither the training nor the points on the curve."""
         return frozenset({"out", "exact_bytes", "checkpoint_seconds"})
 
 
@@ -105,4 +105,4 @@ BOUNDS = (
     ("max_grad_norm", 0.0, math.inf),
     ("checkpoint_seconds", 0.0, math.inf),
 )
-"""Inclusive bounds of settings."""
+"""Inclusive bounds for settings."""

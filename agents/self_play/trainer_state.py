@@ -1,4 +1,4 @@
-"""Write, check and restore the state of a `Trainer` in a checkpoint."""
+"""Write, check and restore a `Trainer`'s state in a checkpoint."""
 
 import hashlib
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class _CurvePoint(BaseModel):
-    """A point of a learning curve, from a checkpoint."""
+    """A point on a learning curve, from a checkpoint."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
@@ -45,12 +45,12 @@ class _CurvePoint(BaseModel):
 
 
 _MAX_POINTS = 10_000
-"""Limit for the points of a curve, as a damaged file may hold a million."""
+"""Maximum number of points on a curve, because a corrupt file may hold a million."""
 _CURVE = TypeAdapter(Annotated[list[_CurvePoint], Field(max_length=_MAX_POINTS)])
 
 
 def save_trainer(trainer: "Trainer") -> None:
-    """Write a checkpoint of all processes into the run's folder; all of them call this."""
+    """Write a checkpoint of all processes into the run's folder. All processes call this."""
     parts = trainer.group.gather(_get_state(trainer))
     if parts:
         state = {
@@ -76,10 +76,10 @@ def _get_state(trainer: "Trainer") -> dict[str, Any]:
 
 
 def restore_trainer(trainer: "Trainer", state: dict[str, Any]) -> None:
-    """Continue from a checkpoint of `save_trainer` that passed `check_checkpoint`.
+    """Continue from a checkpoint written by `save_trainer` that passed `check_checkpoint`.
 
     Raises:
-        CheckpointError: the checkpoint does not fit this run; nothing has changed.
+        CheckpointError: if the checkpoint does not fit this run. Nothing is changed.
     """
     with wrap_read_errors(
         trainer.settings.out / CHECKPOINT, "the state of this run", CheckpointError
@@ -152,7 +152,7 @@ def _restore_learner(learner: "Learner", state: dict[str, Any]) -> None:
 
 
 def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
-    """Raise `CheckpointError` if a checkpoint has other settings or other scenarios."""
+    """Raise `CheckpointError` if a checkpoint has different settings or scenarios."""
     names = settings.scenario
     found = resolve_scenarios(names if len(names) > 1 else names[0])
     with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
@@ -164,5 +164,5 @@ def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
 
 
 def _digest(packed_scenarios: Records[PackedScenario]) -> str:
-    """Return a digest of scenarios, which detects changes behind the same names."""
+    """Return a digest of scenarios, used to detect changes behind the same names."""
     return hashlib.sha256(packed_scenarios.tobytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Targets for speed, memory and compile time on two cores, compared with measurements."""
+"""Speed, memory and compile-time targets for two cores, compared with measurements."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -7,29 +7,29 @@ from typing import Any
 from experiments.benchmarks.rounds import entry_at
 
 OURS = "wfb_gym, opponent random"
-"""The case of the batched step with targets."""
+"""The batched-step case that has targets."""
 _UNITS = {"million/s": 1e6, "thousand/s": 1e3, "GiB": float(1 << 30)}
-"""Divisors of the measured numbers by unit; other units have divisor 1."""
+"""Divisors for the measured numbers by unit. All other units have divisor 1."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A lower bound of a measured number or, with `at_most`, an upper bound."""
+    """A lower bound on a measured number or, if `at_most`, an upper bound."""
 
     what: str
     place: tuple[str, ...]
-    """Keys of the measured number in the results."""
+    """Keys that lead to the measured number in the results."""
     limit: float
     unit: str
     at_most: bool = False
 
     def measured(self, results: Mapping[str, Any]) -> float | None:
-        """Return the measured number in the target's unit; None if it was not measured."""
+        """Return the measured number in the target's unit, or None if it was not measured."""
         found = entry_at(results, self.place)
         return None if found is None else self.in_unit(found)
 
     def in_unit(self, number: float) -> float:
-        """Return a number of the results in the target's unit."""
+        """Convert a number in the results to the target's unit."""
         return float(number) / _UNITS.get(self.unit, 1.0)
 
     def is_met(self, measured: float) -> bool:
@@ -82,11 +82,11 @@ AIMS = (
     _least("MaskablePPO over a free environment", 0.9, "x", "training", "ratio"),
     _least("train_fast over MaskablePPO", 6.0, "x", "training", "fast over SB3"),
 )
-"""The targets, in the order in which users meet them: starting, stepping, solving, training."""
+"""The targets, in the order in which users notice them: starting, stepping, solving, training."""
 
 
 def compare_with_targets(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return every target with the measured number and whether it is met, as JSON.
+    """Return every target with its measured number and whether it is met, as JSON.
 
     `value` and `met` are None if the number was not measured.
     """

@@ -1,4 +1,4 @@
-"""The machine of a benchmark, for its results."""
+"""The machine that a benchmark ran on, for its results."""
 
 import os
 import platform
@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 CPU_INFO = Path("/proc/cpuinfo")
-"""Description of the processors on Linux."""
+"""File that describes the processors on Linux."""
 
 
 def describe_machine() -> dict[str, Any]:
-    """Return the architecture, the model of the processor and the number of cores, as JSON."""
+    """Return the architecture, the processor model and the number of cores, as JSON."""
     architecture = platform.machine()
     return {
         "processor": architecture,
@@ -20,7 +20,7 @@ def describe_machine() -> dict[str, Any]:
 
 
 def _model_in(path: Path) -> str:
-    """Return the first "model name" of a file like /proc/cpuinfo; "" if there is none."""
+    """Return the first "model name" in a file like /proc/cpuinfo, or "" if there is none."""
     try:
         lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

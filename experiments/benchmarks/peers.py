@@ -1,4 +1,4 @@
-"""Speed of stepping other libraries' games, on the same machine and in the same run as wfb_gym."""
+"""Stepping speed of other libraries' games, on the same machine and in the same run as wfb_gym."""
 
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ from experiments.benchmarks.stepping import Round, choosing_round, step_round
 
 
 def peer_rounds(size: int) -> dict[str, Round]:
-    """Return a round for each installed peer library, by its name in tables."""
+    """Return a round for each installed peer library, keyed by its name in tables."""
     found = {"Gymnasium CartPole-v1": cartpole_round(size)}
     if find_spec("envpool"):
         found["EnvPool Blackjack-v1"] = envpool_round("Blackjack-v1", size)
@@ -30,7 +30,7 @@ def cartpole_round(size: int) -> Round:
 
 
 def envpool_round(name: str, size: int) -> Round:
-    """Measure a game with two actions in EnvPool's C++, all environments in each step."""
+    """Measure a two-action game in EnvPool's C++, stepping all environments together."""
     import envpool
 
     envs = envpool.make(name, env_type="gymnasium", num_envs=size, seed=0)
@@ -41,13 +41,13 @@ def envpool_round(name: str, size: int) -> Round:
 def _among_two_actions(
     step: Callable[[NDArray[Any]], Any], size: int, kind: type
 ) -> Callable[[int], Any]:
-    """Return a step function by step number, with actions drawn in advance."""
+    """Return a step function that takes the step number and plays actions drawn in advance."""
     actions: NDArray[Any] = np.random.default_rng(0).integers(2, size=(16, size)).astype(kind)
     return lambda number: step(actions[number % len(actions)])
 
 
 def pgx_round(game: str, size: int) -> Round:
-    """Measure a game of PGX under random legal actions, compiled by JAX; games that end restart."""
+    """Measure a PGX game under random legal actions, compiled by JAX. Finished games restart."""
     import jax
     import pgx
     from pgx.experimental import auto_reset
@@ -70,6 +70,6 @@ def pgx_round(game: str, size: int) -> Round:
         return jax.block_until_ready(step(*chosen))
 
     state = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.key(0), size))
-    for number in range(10):  # spreads the games over their course
+    for number in range(10):  # puts the games at different stages
         state = step_all(choose(number, state))
     return choosing_round(size, step_all, choose, state)

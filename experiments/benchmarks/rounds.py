@@ -1,8 +1,8 @@
-"""All values of a measurement: one from each round, and their median and range.
+"""A measurement's values, one from each round, with their median and range.
 
-A part of the benchmark returns a tree of dictionaries. A number that was measured in several rounds
-is a list with one value per round. The results hold the median at its place, and the list at the
-same place under "rounds".
+Each part of the benchmark returns a tree of dictionaries. A number measured in several rounds is a
+list with one value per round. The results hold the median in its place, and the list in the same
+place under "rounds".
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from typing import Any
 from experiments.progress import report_progress
 
 ROUNDS = "rounds"
-"""Key of the lists in the results; results of a single run do not have it."""
+"""Key for the lists in the results. Results from a single run do not have it."""
 
 
 def alternate(
@@ -25,13 +25,13 @@ def alternate(
     """Measure all cases in each round, so that other load on the machine slows them alike.
 
     Args:
-        cases: measure a case once; they return numbers by name.
-        rounds: rounds to keep.
-        label: title of the progress bar.
-        warm_up: whether a round that is not kept comes first, if there are several.
+        cases: callables that measure a case once and return numbers by name.
+        rounds: number of rounds to keep.
+        label: title for the progress bar.
+        warm_up: whether to begin with a round that is not kept, if there are several rounds.
 
     Returns:
-        The numbers of each case, with one value per round.
+        Each case's numbers, with one value per round.
     """
     first = int(warm_up and rounds > 1)
     found: dict[str, dict[str, list[Any]]] = {name: {} for name in cases}
@@ -47,7 +47,7 @@ def alternate(
 
 
 def rounded(tree: Any, digits: int | None = None) -> Any:
-    """Return a tree with all numbers rounded, to integers by default."""
+    """Return a tree with all numbers rounded, by default to integers."""
     if isinstance(tree, Mapping):
         return {key: rounded(each, digits) for key, each in tree.items()}
     if isinstance(tree, list):
@@ -56,14 +56,14 @@ def rounded(tree: Any, digits: int | None = None) -> Any:
 
 
 def medians(tree: Any) -> Any:
-    """Return a tree with the median in place of each list."""
+    """Return a tree with each list replaced by its median."""
     if isinstance(tree, Mapping):
         return {key: medians(each) for key, each in tree.items()}
     return median(tree) if isinstance(tree, list) else tree
 
 
 def lists_of(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a tree that leads to lists."""
+    """Return only the branches of a tree that lead to lists."""
     found = {}
     for key, each in tree.items():
         kept = lists_of(each) if isinstance(each, Mapping) else each
@@ -73,7 +73,7 @@ def lists_of(tree: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def entry_at(tree: Any, place: tuple[str, ...]) -> Any:
-    """Return the entry of a tree at a place; None if there is no such place."""
+    """Return the entry at a place in a tree, or None if there is no such place."""
     for key in place:
         tree = tree.get(key)
         if tree is None:
@@ -82,7 +82,7 @@ def entry_at(tree: Any, place: tuple[str, ...]) -> Any:
 
 
 def range_of(results: Mapping[str, Any], place: tuple[str, ...]) -> tuple[float, float] | None:
-    """Return the lowest and highest value at a place; None if it has no more than one value."""
+    """Return the lowest and highest value at a place, or None if it has at most one value."""
     values = entry_at(results, (ROUNDS, *place))
     return (min(values), max(values)) if values and len(values) > 1 else None
 
@@ -90,12 +90,12 @@ def range_of(results: Mapping[str, Any], place: tuple[str, ...]) -> tuple[float,
 def with_range(
     results: Mapping[str, Any], place: tuple[str, ...], show: Callable[[float], str]
 ) -> str:
-    """Return the number at a place as text, followed by its range; "" if there is no number.
+    """Return the number at a place as text, followed by its range, or "" if there is no number.
 
     Args:
-        results: results of the benchmark.
+        results: the benchmark's results.
         place: keys that lead to the number.
-        show: returns a number as text.
+        show: formats a number as text.
     """
     value = entry_at(results, place)
     if value is None:

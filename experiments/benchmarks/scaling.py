@@ -1,4 +1,4 @@
-"""The batched step by number of threads, set by the number of processors a process may use."""
+"""Batched-step speed by number of threads, set by limiting the processors a process may use."""
 
 import json
 import os
@@ -24,7 +24,7 @@ print(json.dumps(scaling.measure_rates(*given)))
 
 def thread_counts() -> list[int]:
     """Return the thread counts to measure: powers of two, and the number of processors."""
-    if not hasattr(os, "sched_setaffinity"):  # not on every system
+    if not hasattr(os, "sched_setaffinity"):  # not available on every system
         return []
     most = len(os.sched_getaffinity(0))
     return [*(1 << k for k in range((most - 1).bit_length())), most]
@@ -33,9 +33,9 @@ def thread_counts() -> list[int]:
 def measure_scaling(
     scenario: str, sizes: Sequence[int], rounds: int, seconds: float
 ) -> dict[str, dict[str, list[float]]]:
-    """Measure env-steps/s under random legal actions, by threads and number of environments.
+    """Measure env-steps/s under random legal actions, by number of threads and of environments.
 
-    Every number of threads has its own process in every round.
+    In every round, each number of threads runs in its own process.
     """
     cases = {
         str(count): partial(_run_process, count, scenario, sizes, seconds)

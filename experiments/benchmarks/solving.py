@@ -1,4 +1,4 @@
-"""Time and memory of exact solutions."""
+"""Time and memory needed for exact solutions."""
 
 import resource
 import sys
@@ -26,22 +26,22 @@ NINE_SPELLS = "grand-conclave"
 LARGEST = "storm-council"
 """A scenario whose solution takes minutes and gigabytes."""
 GRADED = "seventh-edition-duel"
-"""Scenario in which a network is graded; it has more than 100,000 decisions."""
+"""Scenario in which a network is graded. It has more than 100,000 decisions."""
 SMALL = Generation(points=500, phases=1, wizards=1, characters=1, units=3, spells=4, items=2)
-"""Most generated scenarios of these options have fewer than a thousand positions."""
+"""Options for generated scenarios, most of which have fewer than a thousand positions."""
 _VARYING = ("seconds", "side by side", "one by one", "ratio")
-"""Numbers that differ between rounds. All others are from the first round: the peak memory of a
-process never falls, so a later one may be the peak of another case."""
+"""Numbers that differ between rounds. All others are from the first round, because a process's peak
+memory never falls, so a later number may be another case's peak."""
 
 
 def measure_solving(rounds: int, small: int, *, large: bool, largest: bool) -> dict[str, Any]:
     """Measure seconds, positions and memory, with a warm compile cache.
 
     Args:
-        rounds: rounds of all cases.
-        small: scenarios solved in parallel.
-        large: also cases that take half a minute in total.
-        largest: also a case that takes more than a minute.
+        rounds: number of rounds for all cases.
+        small: number of scenarios to solve in parallel.
+        large: whether to include cases that take half a minute in total.
+        largest: whether to include a case that takes more than a minute.
     """
     solver.normalised_score("apprentice", "random", 0)
     solver.solve(DUEL)
@@ -64,7 +64,7 @@ def measure_solving(rounds: int, small: int, *, large: bool, largest: bool) -> d
 
 
 def _solve_many(scenarios: Sequence[Scenario]) -> dict[str, Any]:
-    """Solve scenarios in parallel and one after the other."""
+    """Solve scenarios in parallel, and one after another."""
     methods: dict[str, Callable[..., Iterable[Any]]] = {
         "side by side": solver.solve_all,
         "one by one": partial(map, solver.solve),
@@ -106,7 +106,7 @@ def _solve_unmerged(scenario: str) -> dict[str, Any]:
 
 
 def _grade_network(scenario: str) -> dict[str, Any]:
-    """Compute the exploitability of a network of the default size that samples its actions."""
+    """Compute the exploitability of a default-size network that samples its actions."""
     model = MaskablePPO(
         "MlpPolicy", PhaseVecEnv(1, scenario=scenario), seed=0, device="cpu", n_steps=8,
         batch_size=8,

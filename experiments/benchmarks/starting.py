@@ -28,7 +28,7 @@ COMMANDS = (
     PLAY,
     "replay {folder}/battle.jsonl",
 )
-"""Commands of ``python -m wfb_gym``, all but `compile`, in an order in which each can run."""
+"""Commands of ``python -m wfb_gym`` except `compile`, in an order in which each can run."""
 MEASUREMENTS = (
     "import",
     "first make",
@@ -37,7 +37,7 @@ MEASUREMENTS = (
     "first make, compiling",
     "others, compiling",
 )
-"""Names of the start-up times, in the order of the results."""
+"""Names of the start-up times, in the order used in the results."""
 
 _FIRST_STEP = """
 import gymnasium, wfb_gym
@@ -57,11 +57,11 @@ _SOLVE = "from wfb_gym import solver; solver.solve('archmage-duel')"
 
 
 _KEPT = {"PYTHONDONTWRITEBYTECODE": ""}
-"""Let Python write bytecode files, its default."""
+"""Let Python write bytecode files, which is its default."""
 
 
 class Spent(NamedTuple):
-    """Time and output of a process."""
+    """A process's time and output."""
 
     wall: float  # seconds
     cpu: float  # seconds, user and system, including its subprocesses
@@ -78,7 +78,7 @@ def run_python(
     """Run Python in a subprocess with empty standard input.
 
     Raises:
-        subprocess.CalledProcessError: the process failed.
+        subprocess.CalledProcessError: if the process fails.
     """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
@@ -91,16 +91,16 @@ def run_python(
 
 
 def measure_start() -> dict[str, float]:
-    """Measure seconds of the import, and of the first make, reset and step, in a new process."""
+    """Measure the seconds for the import and the first make, reset and step in a new process."""
     imported, made = map(float, run_python(("-c", _START)).said.split()[-2:])
     return {"import": imported, "first make": made}
 
 
 def command_cases(folder: str) -> dict[str, Callable[[], dict[str, float]]]:
-    """Return functions that measure seconds of each command, including the start of Python.
+    """Return callables that measure each command's seconds, including Python's start-up.
 
     Args:
-        folder: folder for the files of the commands.
+        folder: folder for the commands' files.
     """
     return {
         line.replace("{folder}/", ""): partial(_measure_command, line, folder) for line in COMMANDS
@@ -112,17 +112,17 @@ def _measure_command(line: str, folder: str) -> dict[str, float]:
 
 
 def run_wfb_gym(line: str, folder: str = "", variables: Mapping[str, str] | None = None) -> Spent:
-    """Run a command of ``python -m wfb_gym`` with its files in a folder."""
+    """Run a ``python -m wfb_gym`` command with its files in a folder."""
     words = [word.format(folder=folder) for word in shlex.split(line)]
-    if "--transcript" in words:  # the command does not overwrite files
+    if "--transcript" in words:  # commands do not overwrite files
         Path(words[words.index("--transcript") + 1]).unlink(missing_ok=True)
     return run_python(("-m", "wfb_gym", *words), variables=variables)
 
 
 def measure_compiling() -> dict[str, float]:
-    """Measure CPU seconds of the first make with an empty compile cache, and of later steps.
+    """Measure CPU seconds for the first make with an empty compile cache, and for later steps.
 
-    These are the first solution, advice and battle in the terminal.
+    These are the first solution, the first advice and the first battle in the terminal.
     """
     with tempfile.TemporaryDirectory() as cache:
         variables = {"WFB_GYM_CACHE_DIR": cache}
@@ -134,11 +134,11 @@ def measure_compiling() -> dict[str, float]:
 
 @contextmanager
 def installed_wheel(wheel: Path) -> Iterator[Callable[[], dict[str, float]]]:
-    """Install a wheel while the block runs; yield a function that measures its first step.
+    """Install a wheel while the block runs, and yield a callable that measures its first step.
 
-    The function returns the seconds until the first step, including Python's start. Each call
-    begins with an empty compile cache. A new virtual environment gets the wheel; its dependencies
-    come from the current environment.
+    The callable returns the seconds until the first step, including Python's start-up. Each call
+    begins with an empty compile cache. The wheel is installed in a new virtual environment, with
+    dependencies from the current environment.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,4 +1,4 @@
-"""Speed of stepping wfb_gym under random legal actions, and the rounds that measure it."""
+"""wfb_gym's stepping speed under random legal actions, and the rounds that measure it."""
 
 import time
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from wfb_gym._jit import jit
 from wfb_gym.engine.random_numbers import mix
 
 Round = Callable[[float], dict[str, float]]
-"""Measures for a few seconds; returns rates by name."""
+"""Measures for a few seconds and returns rates by name."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @jit(nogil=True)
 def draw_legal_actions(masks: NDArray[Any], word: np.uint64, actions: NDArray[np.int64]) -> None:
-    """Draw a uniform legal action for each row of masks."""
+    """Draw a legal action uniformly for each row of masks."""
     for i in range(masks.shape[0]):
         word = mix(word + _GOLDEN)
         legal = 0
@@ -35,9 +35,9 @@ def draw_legal_actions(masks: NDArray[Any], word: np.uint64, actions: NDArray[np
 
 
 def step_round(size: int, step: Callable[[int], Any]) -> Round:
-    """Measure steps of environments in parallel; `step` gets the step's number.
+    """Measure steps of parallel environments. `step` is called with the step number.
 
-    The result of a step is kept until the next one, as a trainer does.
+    Each step's result is kept until the next one, as in a trainer.
     """
 
     def measure(seconds: float) -> dict[str, float]:
@@ -54,9 +54,10 @@ def step_round(size: int, step: Callable[[int], Any]) -> Round:
 def choosing_round(
     size: int, step: Callable[[Any], Any], choose: Callable[[int, Any], Any], result: Any
 ) -> Round:
-    """Measure steps without and with the choice of actions.
+    """Measure steps with and without choosing actions.
 
-    `choose` gets the step's number and the result of the previous step; `result` is the first one.
+    `choose` is called with the step number and the previous step's result. `result` is the first
+    result.
     """
 
     def measure(seconds: float) -> dict[str, float]:
@@ -87,13 +88,13 @@ def batch_round(size: int, opponent: str, scenario: str) -> Round:
         return actions
 
     result = envs.reset(seed=0)
-    for number in range(100):  # spreads the battles over all their phases
+    for number in range(100):  # puts the battles in different phases
         result = envs.step(choose(number, result))
     return choosing_round(size, envs.step, choose, result)
 
 
 def single_round(opponent: str) -> Round:
-    """Measure one environment through `gym.make`; resets count as choosing."""
+    """Measure a single environment from `gym.make`. Resets count as choosing."""
     env = gym.make("wfb_gym/Caster-v0", opponent=opponent, disable_env_checker=True)
     actions = np.zeros(1, np.int64)
 

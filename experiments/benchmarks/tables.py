@@ -32,7 +32,7 @@ def speed_rows(results: Results) -> Rows:
 
 
 def _names(part: Results, *, ours: bool) -> list[str]:
-    """Return the names of our cases, or of the peers', in the order of measurement."""
+    """Return the names of our cases, or of our peers', in the order of measurement."""
     found = dict.fromkeys(name for each in part.values() for name in each)
     return [name for name in found if name.startswith("wfb_gym") == ours]
 
@@ -44,10 +44,10 @@ def _millions(rate: float) -> str:
 
 
 def ratios(measured: Results) -> dict[str, dict[str, list[float]]]:
-    """Return the duel's speed over each peer's in each round, by number of environments.
+    """Return the ratio of the duel's speed to each peer's in each round, by number of environments.
 
     Args:
-        measured: parts with lists of all rounds.
+        measured: parts that hold lists with all rounds.
     """
     found: dict[str, dict[str, list[float]]] = {}
     for size, rates in measured["batched"].items():
@@ -86,7 +86,7 @@ def _thousands(rate: float) -> str:
 
 
 def single_rows(results: Results) -> Rows:
-    """Return thousand steps/s of one environment of `gym.make`."""
+    """Return thousand steps/s for a single environment from `gym.make`."""
     rows = [["gym.make", "thousand steps/s"]]
     return rows + [
         [name, with_range(results, ("single", name, "step"), _thousands)]
@@ -109,7 +109,7 @@ def scaling_rows(results: Results) -> Rows:
 
 
 def solving_rows(results: Results) -> Rows:
-    """Return seconds and decisions of the solved scenarios."""
+    """Return seconds and decisions for the solved scenarios."""
     rows = [["the exact optimum", "scenario", "decisions", "seconds"]]
     return rows + [
         [
@@ -122,7 +122,7 @@ def solving_rows(results: Results) -> Rows:
 
 
 def command_rows(results: Results) -> Rows:
-    """Return seconds of the commands of ``python -m wfb_gym``."""
+    """Return the seconds that each ``python -m wfb_gym`` command takes."""
     rows = [["python -m wfb_gym", "seconds"]]
     return rows + [
         [f"`{line}`", with_range(results, ("starting", "commands", line), _hundredths)]
@@ -131,7 +131,7 @@ def command_rows(results: Results) -> Rows:
 
 
 def profile_rows(results: Results) -> Rows:
-    """Return the time of the parts of an update of `agents.train_fast`."""
+    """Return the time taken by each part of an `agents.train_fast` update."""
     parts = results["profile"]
     whole = sum(parts.values())
     rows = [["part of an update", "ms", "%"]]

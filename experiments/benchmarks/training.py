@@ -1,4 +1,4 @@
-"""Speed of training: MaskablePPO on wfb_gym and on a free environment, and train_fast."""
+"""Training speed: MaskablePPO on wfb_gym and on an environment without cost, and train_fast."""
 
 import json
 import subprocess
@@ -16,11 +16,11 @@ from experiments.benchmarks.stepping import Round
 from wfb_gym.interop.sb3 import PhaseVecEnv
 
 STEPS = 32
-"""Steps of each environment between two updates."""
+"""Steps per environment between two updates."""
 
 
 class FreeVecEnv(PhaseVecEnv):
-    """An environment without cost: a step returns constant arrays."""
+    """An environment without cost, whose steps return constant arrays."""
 
     def __init__(self, num_envs: int) -> None:
         super().__init__(num_envs)
@@ -44,7 +44,7 @@ class FreeVecEnv(PhaseVecEnv):
 
 
 def sb3_round(envs: VecEnv, frames: int) -> Round:
-    """Measure MaskablePPO, learning included, with the settings of `agents.train`."""
+    """Measure MaskablePPO, including learning, with the settings of `agents.train`."""
     model = MaskablePPO(
         "MlpPolicy", envs, n_steps=STEPS, batch_size=min(2048, frames), n_epochs=4,
         gamma=1.0, device="cpu", seed=0,
@@ -59,10 +59,10 @@ def sb3_round(envs: VecEnv, frames: int) -> Round:
 
 
 def train_fast_round(frames: int, *, quick: bool) -> Round:
-    """Measure the command `agents.train_fast` with its default settings, in a subprocess.
+    """Measure `agents.train_fast` with its default settings, in a subprocess.
 
-    The rate is measured over the second half of the run; the first half is a warm-up. Decisions
-    with only one legal action are excluded. Exact scores are not computed.
+    The rate is measured over the second half of the run, because the first half is a warm-up.
+    Decisions with only one legal action are excluded. Exact scores are not computed.
     """
     command = (f"-m agents.train_fast --steps {2 * frames} --evaluations 2 --exact-bytes 1") + (
         " --quick" if quick else ""
@@ -90,7 +90,7 @@ print(json.dumps(profile({updates}, quick={quick})))
 
 
 def profile_train_fast(updates: int, *, quick: bool) -> dict[str, float]:
-    """Measure mean seconds of an update of `agents.train_fast` by part, in a subprocess."""
+    """Measure the mean seconds of an `agents.train_fast` update by part, in a subprocess."""
     code = _PROFILE.format(updates=updates, quick=quick)
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, text=True, stdout=subprocess.PIPE

@@ -1,10 +1,11 @@
 """Heat maps of the spell to cast and its number of dice, by power and dispel dice left.
 
-Heat maps of optimal play show the scenario's first nomination with other pools. The pools are set
-in the state, the engine makes it canonical, and the solution is extended by the new positions,
-which share most of their successors. A scenario with fixed pools would give the same in a battle of
-one phase, but would change the later phases of a longer one. Heat maps of a policy show only
-positions that its battles reach; actions elsewhere do not matter for its play.
+Heat maps of optimal play show the scenario's first nomination with different pools. The pools are
+set in the state, the engine makes the state canonical, and the solution is extended with the new
+positions, which share most of their successors. In a battle of one phase, a scenario with fixed
+pools would give the same result, but in a longer battle it would change the later phases. Heat maps
+of a policy show only positions that its battles reach, because actions elsewhere do not affect its
+play.
 """
 
 from collections import Counter, defaultdict
@@ -40,7 +41,7 @@ from wfb_gym.players.interface import Policy
 from wfb_gym.solver import Solution
 
 MAX_PANELS = 6
-"""Maximum number of spells with a panel of their own."""
+"""Maximum number of spells that get their own panel."""
 
 _FRAME = "crimson"
 _FONT = 8.5
@@ -51,15 +52,16 @@ _SPELL_NOTE = (
 )
 _LOST = "points that this gives away, on average"
 _MIN_SHADES = 5
-"""Minimum number of shades of the palette; a figure with fewer numbers of dice uses the first."""
+"""Minimum number of shades in the palette. A figure with fewer numbers of dice uses the first
+ones."""
 _DARK = 0.45
-"""Luminance below which text is white."""
+"""Luminance below which text is drawn in white."""
 _LEAST_COST = 0.05
 """Points below which a cost is not shown."""
 
 
 class Picture:
-    """Panels of one scenario in a figure, with one colour for each number of dice."""
+    """One scenario's panels in a figure, with one colour per number of dice."""
 
     def __init__(self, heat_map: HeatMap, grids: Iterable[Grid], figure: Figure) -> None:
         self.heat_map = heat_map
@@ -80,7 +82,7 @@ class Picture:
         self._draw_panel(axes, np.ma.masked_equal(grid.dice, 0), self.scale, labels, title)
 
     def draw_spell(self, axes: Axes, grid: Grid, best: Grid, spell: int, title: str) -> None:
-        """Draw the dice for this spell in each cell: bold if best, otherwise with the cost."""
+        """Draw the dice for this spell in each cell, bold if best, otherwise with the cost."""
         labels = np.full(grid.dice.shape, "", object)
         for place in np.argwhere(grid.spells == spell):
             dice, lost = grid.dice[*place], grid.lost[*place]
@@ -92,7 +94,7 @@ class Picture:
             axes.add_patch(Rectangle(corner, 1, 1, color="0.82"))
 
     def draw_losses(self, axes: Axes, lost: Any, title: str) -> None:
-        """Draw the points lost in each cell; masked cells stay empty."""
+        """Draw the points lost in each cell, leaving masked cells empty."""
         value = abs(self.heat_map.solution.value)
         scale = ScalarMappable(Normalize(0.0, max(value, float(lost.max()), 1.0)), "OrRd")
         labels = np.full(lost.shape, "", object)
@@ -103,13 +105,13 @@ class Picture:
         self.figure.colorbar(image, ax=axes).set_label(f"points (a battle brings {value:.1f})")
 
     def draw_colour_bar(self, axes: Any) -> None:
-        """Draw the colour bar of some panels."""
+        """Draw the colour bar for some panels."""
         bar = self.figure.colorbar(self.scale, ax=axes, ticks=range(1, self.most + 1))
         bar.set_label("dice")
         bar.ax.tick_params(length=0)
 
     def write(self, path: Path, title: str, *notes: str) -> None:
-        """Write the figure with its title, its axis labels and notes."""
+        """Write the figure with its title, axis labels and notes."""
         name = self.heat_map.solution.scenario.name
         self.figure.suptitle(f"{name}: {title}", fontsize=13, fontweight="bold")
         pool = " in the pool" if any(self.heat_map.start.state.own_dice) else ""
@@ -127,9 +129,9 @@ class Picture:
         title: str,
         bold: NDArray[np.bool_] | None = None,
     ) -> Any:
-        """Draw coloured cells with labels, white where masked, and a frame around the start."""
+        """Draw coloured cells with labels, white where masked, with a frame around the start."""
         power, dispel = self.heat_map.power, self.heat_map.dispel
-        axes.set_title(title, fontsize=10.5, parse_math=False)  # names may have a $
+        axes.set_title(title, fontsize=10.5, parse_math=False)  # names may contain a $
         axes.set_xticks(power)
         axes.set_yticks(dispel)
         axes.set_xticks(np.array(power[1:]) - 0.5, minor=True)
@@ -189,16 +191,17 @@ def draw_dice(solution: Solution, path: Path) -> None:
 
 
 def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> float:
-    """Draw a policy's casts by the dice left, and the points that they lose.
+    """Draw a policy's casts by dice left, and the points that they lose.
 
-    Only positions that its battles reach are shown, with any play of the opponent. The policy, of
-    the army that casts first, maps observations (k, size) and masks (k, n) to actions (k,).
+    Only positions that its battles can reach are shown, for any play by the opponent. The policy
+    plays the army that casts first, and maps observations (k, size) and masks (k, n) to actions
+    (k,).
 
     Returns:
-        The points that the policy loses in a battle against a random opponent.
+        The points per battle that the policy loses against a random opponent.
 
     Raises:
-        ValueError: no spell is ever cast on power dice, or the policy takes an illegal action.
+        ValueError: if no spell is ever cast on power dice, or the policy takes an illegal action.
     """
     heat_map = HeatMap(solution)
     positions, visits = visited_nominations(heat_map, policy, BATTLES)
@@ -232,5 +235,5 @@ def draw_casting(solution: Solution, policy: Policy, path: Path, name: str) -> f
 
 
 def _width(heat_map: HeatMap, cell: float, *titles: str) -> float:
-    """Return a panel's width in inches, enough for its cells and its title."""
+    """Return a panel's width in inches, wide enough for its cells and title."""
     return max(cell * len(heat_map.power) + 0.4, 0.085 * max(map(len, titles)) + 0.2)

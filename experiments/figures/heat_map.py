@@ -1,4 +1,4 @@
-"""Positions of a heat map by dice pools, and the casts at each position."""
+"""A heat map's positions by dice pools, and the casts at each position."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -24,31 +24,32 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.solver import Solution
 
 CLOSED = -2
-"""Value in place of a spell's slot: the spell cannot be cast."""
+"""Used in place of a spell's slot if the spell cannot be cast."""
 _LABEL = 8
-"""Maximum number of letters of a spell's short name."""
+"""Maximum length of a spell's short name, in letters."""
 BATTLES = 2048
-"""Battles that sample the positions reached by a policy."""
+"""Number of battles that sample the positions a policy reaches."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The cast in each cell; a row for each number of dispel dice, a column for power dice."""
+    """The cast in each cell. Rows are numbers of dispel dice, columns are numbers of power dice."""
 
-    spells: NDArray[np.int64]  # slots; `STOP`: no cast, `CLOSED`: it cannot be cast
-    dice: NDArray[np.int64]  # committed; 0 if the spell needs none
+    spells: NDArray[np.int64]  # slots; `STOP`: no cast, `CLOSED`: the spell cannot be cast
+    dice: NDArray[np.int64]  # dice committed; 0 if the spell needs none
     lost: NDArray[np.float64]
-    """Points lost if both play optimally afterwards; NaN if the spell cannot be cast."""
+    """Points lost, assuming optimal play by both sides afterwards. NaN if the spell cannot be
+    cast."""
 
 
 class HeatMap:
-    """The positions of a heat map: a scenario's first nomination with its own or smaller pools.
+    """A heat map's positions: a scenario's first nomination with its own or smaller pools.
 
-    The pools are `power` dice of the `army` that casts (from 1, or from 0 if wizards have dice of
-    their own) and `dispel` dice of the other army, up to the numbers at the `start`.
+    The pools are `power` dice for the casting `army` (from 1, or from 0 if wizards have dice of
+    their own) and `dispel` dice for the other army, up to the numbers at the `start`.
 
     Raises:
-        ValueError: no spell is ever cast on power dice.
+        ValueError: if no spell is ever cast on power dice.
     """
 
     def __init__(self, solution: Solution) -> None:
@@ -66,7 +67,7 @@ class HeatMap:
 
     @property
     def spells(self) -> list[int]:
-        """Slots of the spells that can be cast on dice, the highest casting value first."""
+        """Slots of the spells that can be cast on dice, highest casting value first."""
         slots = self.solution.scenario.slots[self.army].spells
         legal = self.start.legal_actions()
         found = [s for s, slot in enumerate(slots) if FIRST_CAST + s in legal and slot.item is None]
@@ -83,7 +84,7 @@ class HeatMap:
         return found
 
     def grid(self, found: Iterable[Opening | None]) -> Grid:
-        """Return the openings of all cells as a grid, row by row; None becomes `CLOSED`."""
+        """Return all cells' openings as a grid, row by row, with `CLOSED` in place of None."""
         cells = [
             (CLOSED, 0, np.nan) if one is None else (one.spell, one.dice, self.points_lost(one))
             for one in found
@@ -92,7 +93,7 @@ class HeatMap:
         return Grid(*(np.array(column).reshape(shape) for column in zip(*cells, strict=True)))
 
     def points_lost(self, opening: Opening) -> float:
-        """Return the points that an opening loses, at least 0 in spite of rounding."""
+        """Return the points that an opening loses, never below 0 despite rounding."""
         gained = opening.after.points - opening.before.points
         before, after = map(self.solution.value_of, (opening.before, opening.after))
         lost = before - gained - after
@@ -106,7 +107,7 @@ def optimal_grid(heat_map: HeatMap) -> Grid:
 
 
 def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
-    """Return the best openings that begin with a given spell."""
+    """Return the best openings that begin with the given spell."""
     code, choose = FIRST_CAST + spell, heat_map.solution.best_action
     return heat_map.grid(
         play_opening(cell, choose, code) if code in cell.legal_actions() else None
@@ -117,10 +118,10 @@ def spell_grid(heat_map: HeatMap, spell: int) -> Grid:
 def policy_openings(
     heat_map: HeatMap, policy: Policy, positions: Iterable[Battle]
 ) -> list[Opening]:
-    """Return a policy's openings from its army's nominations, chosen in batches.
+    """Return a policy's openings from its army's nominations, choosing actions in batches.
 
     Raises:
-        ValueError: the policy takes an illegal action.
+        ValueError: if the policy takes an illegal action.
     """
     packed, army = heat_map.solution.packed, heat_map.army
     view = View(packed, army, fit(packed, army))
@@ -139,10 +140,10 @@ def policy_openings(
 def visited_nominations(
     heat_map: HeatMap, policy: Policy, battles: int
 ) -> tuple[list[Battle], list[int]]:
-    """Return the positions where a policy nominates spells, and the number of visits of each.
+    """Return the positions where a policy nominates spells, and how often each is visited.
 
     The policy plays the army that casts first. Its opponent plays at random, so the battles can
-    reach every position that the policy allows; each battle is played to its end.
+    reach every position that the policy allows. Each battle is played to the end.
     """
     army, rng = heat_map.army, np.random.default_rng(0)
 
@@ -174,7 +175,7 @@ def visited_nominations(
 
 
 def short_spell_names(scenario: Scenario, army: int) -> list[str]:
-    """Return a unique short name for each spell of an army: a word of its name if possible."""
+    """Return a unique short name for each of an army's spells, a word of its name if possible."""
     slots = scenario.slots[army].spells
     words = [slot.spell.name.split() for slot in slots]
     wizards = [scenario.armies[army].characters[slot.wizard].name for slot in slots]
@@ -195,5 +196,5 @@ def _clip(word: str) -> str:
 
 
 def dice_left(battle: Battle) -> tuple[int, int]:
-    """Return the power dice and dispel dice in the pools."""
+    """Return the numbers of power dice and dispel dice in the pools."""
     return int(battle.state.power), int(battle.state.dispel)

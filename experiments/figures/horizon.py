@@ -17,7 +17,7 @@ _NAMES = {"exact": "solved with this horizon", "phase-search": "phase-search"}
 
 
 def draw_horizon(results: Mapping[str, Any], path: Path) -> None:
-    """Draw exact scores of each solved scenario, and below each seat's points in battles."""
+    """Draw each solved scenario's exact scores, with each seat's points in battles below them."""
     parts = results["parts"]
     solved = list(dict.fromkeys(part["scenario"] for part in parts if "scenario" in part))
     battles = list(dict.fromkeys(part["battle"] for part in parts if "battle" in part))

@@ -14,7 +14,7 @@ from wfb_gym.view.decisions import describe_action
 from wfb_gym.view.names import ScenarioNames
 
 STOP = -1
-"""Value in place of a spell's slot: no spell is cast."""
+"""Used in place of a spell's slot if no spell is cast."""
 
 
 class Opening:
@@ -23,7 +23,7 @@ class Opening:
     def __init__(self, before: Battle) -> None:
         self.before = before
         self.after = before.copy()  # position after the actions so far
-        # Actions and their positions; choices within a cast, such as its dice, are left out.
+        # Actions and their positions. Choices within a cast, such as its dice, are left out.
         self.plays: list[tuple[Battle, int]] = []
         self.spell = STOP  # slot of the spell being cast
         self._ended = False
@@ -35,7 +35,7 @@ class Opening:
 
     @property
     def dice(self) -> int:
-        """Power dice committed to the spell, without an item's dice; 0 if it needs none."""
+        """Power dice committed to the spell, without an item's dice. 0 if the spell needs none."""
         rolled = self.after.node == Node.ROLL_CASTING
         return _dice(self.before) - _dice(self.after) if rolled else 0
 
@@ -54,7 +54,7 @@ class Opening:
 
 
 def _dice(battle: Battle) -> int:
-    """Return the army's power dice left, including its wizards' own dice."""
+    """Return the army's remaining power dice, including its wizards' own dice."""
     return int(battle.state.power) + sum(int(own) for own in battle.state.own_dice)
 
 
@@ -73,7 +73,7 @@ def play_opening(
 def first_decision(battle: Battle) -> tuple[Battle, bool]:
     """Return the first decision after a position, and whether dice are rolled before it.
 
-    Every roll has its most probable outcome. A battle without decisions is played to its end.
+    Every roll has its most likely outcome. A battle without decisions is played to the end.
     """
     found, dice = battle.copy(), False
     while found.is_chance():
@@ -83,9 +83,9 @@ def first_decision(battle: Battle) -> tuple[Battle, bool]:
 
 
 def first_nomination(solution: Solution) -> Battle | None:
-    """Return the first position where a spell can be nominated; None if there is none.
+    """Return the first position where a spell can be nominated, or None if there is none.
 
-    Every roll has its most probable outcome, and earlier decisions are optimal.
+    Every roll has its most likely outcome, and earlier decisions are optimal.
     """
     battle, _ = first_decision(Battle(solution.packed))
     while not battle.is_over and battle.node != Node.NOMINATE:
@@ -95,7 +95,7 @@ def first_nomination(solution: Solution) -> Battle | None:
 
 
 def spell_names(scenario: Scenario, army: int) -> list[str]:
-    """Return the army's spell names in packed order; shared names also name the wizard."""
+    """Return the army's spell names in packed order. Shared names include the wizard's."""
     slots = scenario.slots[army].spells
     names = [slot.spell.name for slot in slots]
     wizards = scenario.armies[army].characters
@@ -106,7 +106,7 @@ def spell_names(scenario: Scenario, army: int) -> list[str]:
 
 
 def first_opening(solution: Solution) -> dict[str, Any]:
-    """Return the first decisions of a scenario in words, their army, and if dice come first."""
+    """Return a scenario's first decisions as text, their army, and whether dice come first."""
     before, dice = first_decision(Battle(solution.packed))
     if before.is_over:
         return {"words": "nothing to decide", "army": None, "after_dice": dice}
@@ -118,7 +118,7 @@ def first_opening(solution: Solution) -> dict[str, Any]:
 
 
 def opening_text(scenario: Scenario, opening: Opening) -> str:
-    """Return an opening in the words of the advice."""
+    """Describe an opening in the same words as the advice."""
     names = ScenarioNames(scenario)
     ends = [*(before for before, _ in opening.plays[1:]), opening.after]
     return ", then ".join(

@@ -16,7 +16,7 @@ _COLOURS = {DUEL: VERMILION, BATTLE: BLACK}
 
 
 def draw_speed(results: Results, path: Path) -> None:
-    """Draw the rates of the batched step by number of environments."""
+    """Draw the batched step's rates by number of environments."""
     figure = Figure(figsize=(8.0, 4.4), layout="constrained")
     axes = figure.subplots()
     for shown, part in {DUEL: "batched", BATTLE: "battle"}.items():
@@ -50,13 +50,13 @@ def draw_speed(results: Results, path: Path) -> None:
 def _draw_line(
     axes: Axes, results: Results, places: dict[int, tuple[str, ...]], **options: Any
 ) -> None:
-    """Draw rates in millions by x, with a bar from the lowest to the highest of all rounds.
+    """Draw rates in millions by x, with a bar from the lowest to the highest round.
 
     Args:
         axes: axes to draw on.
-        results: results of the benchmark.
+        results: the benchmark's results.
         places: keys that lead to each rate, by x.
-        **options: options of `Axes.errorbar`.
+        **options: options to pass to `Axes.errorbar`.
     """
     rates = [entry_at(results, place) for place in places.values()]
     limits = [

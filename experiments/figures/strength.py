@@ -12,17 +12,17 @@ from wfb_gym.files import save_figure
 from wfb_gym.seats import SEATS
 
 _FASTEST = 1e-3
-"""Milliseconds at which untimed players, which play inside the batch, are drawn."""
+"""Milliseconds at which to draw untimed players, which play inside the batch."""
 
 _LONGEST = 24
-"""Maximum number of letters of a drawn name; a file's path keeps its last ones."""
+"""Maximum length of a drawn name, in letters. A file's path keeps its last ones."""
 
 _CLOSE = 5.0, 12.0
-"""Ratio of times and difference of points within which two labels would overlap."""
+"""Ratio of times and difference in points within which two labels would overlap."""
 
 
 def _is_left(one: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Return whether a point's label must be on the left, to avoid the label of another point."""
+    """Return whether a point's label must be on the left to avoid another point's label."""
     (time, behind), (other_time, other_behind) = one, other
     close = max(time, other_time) / min(time, other_time) < _CLOSE[0]
     close = close and abs(behind - other_behind) < _CLOSE[1]
@@ -30,7 +30,7 @@ def _is_left(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def draw_strength(results: Mapping[str, Any], path: Path) -> None:
-    """Draw each player in both seats: the mean over the battles."""
+    """Draw each player in both seats, averaged over the battles."""
     figure = Figure(figsize=(10.0, 4.6), layout="constrained")
     reference = results["players"][0]
     for axes, seat in zip(figure.subplots(1, 2, sharex=True, sharey=True), SEATS, strict=True):
@@ -41,7 +41,7 @@ def draw_strength(results: Mapping[str, Any], path: Path) -> None:
             ]
             time = max(_FASTEST, float(np.mean([row["milliseconds"] for row in rows])))
             behind = -float(np.mean([row["reference_wins_more"] for row in rows]))
-            # Battles are independent of one another.
+            # Battles are independent of each other.
             error = float(np.sqrt(np.sum([row["half_width"] ** 2 for row in rows])) / len(rows))
             colour = SEAT_COLOURS[seat]
             filling = "white" if time == _FASTEST else colour  # untimed

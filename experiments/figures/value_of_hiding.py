@@ -13,11 +13,11 @@ from wfb_gym.files import save_figure
 from wfb_gym.view.names import plural
 
 _SEEN = 0.005
-"""Smallest share of a number of dice that is drawn."""
+"""Minimum share of a number of dice for it to be drawn."""
 
 
 def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
-    """Draw the value, the first spell's dice and the use of the item, by the item's chance."""
+    """Draw the value, the first spell's dice and the item's use, by the item's chance."""
     parts = sorted(results["parts"], key=lambda part: part["chance"])
     chances = [part["chance"] for part in parts]
     figure = Figure(figsize=(12.0, 4.2), layout="constrained")

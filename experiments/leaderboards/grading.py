@@ -1,4 +1,4 @@
-"""Write graded policies into submissions, and compare submissions with new gradings."""
+"""Write graded policies to submissions, and compare submissions with new gradings."""
 
 import hashlib
 import io
@@ -41,18 +41,18 @@ DESCRIPTIONS = {
     "search": "one-decision search by the exact rules, with values from phase-search",
 }
 _ROUNDING = 1e-3
-"""Tolerance of equal results, in scores or points."""
+"""Tolerance within which results count as equal, in scores or points."""
 
 
 def open_records(settings: Settings) -> Iterator[tuple[str, ResultFile]]:
-    """Open the records of gradings, by submission; gradings continue from them."""
+    """Open the grading records by submission, so that gradings can continue from them."""
     for name, policies in settings.entries.items():
         about = {"protocol": PROTOCOL, "policies": _digests(policies)}
         yield name, ResultFile(settings.unfinished / name, "parts.jsonl", "grading", about)
 
 
 def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
-    """Write the graded submissions; deletes the records of complete ones.
+    """Write the graded submissions, and delete the records of complete ones.
 
     Returns:
         Messages about written and failed submissions, and whether anything failed.
@@ -77,7 +77,7 @@ def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
 
 
 def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, Any]:
-    """Return a submission's metadata; copies the models to keep."""
+    """Return a submission's metadata, copying the models to keep."""
     return {
         "protocol": PROTOCOL,
         "name": name,
@@ -91,7 +91,7 @@ def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, A
 
 
 def _digests(policies: list[str]) -> dict[str, str]:
-    """Return a digest of each policy's file, "" without a file, to detect changed models."""
+    """Return a digest of each policy's file ("" without a file), to detect changed models."""
     files = {each for each in policies if Path(each).is_file()}
     return {
         each: hashlib.sha256(Path(each).read_bytes()).hexdigest() if each in files else ""
@@ -100,7 +100,7 @@ def _digests(policies: list[str]) -> dict[str, str]:
 
 
 def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dict[str, list[str]]:
-    """Return the names that grade a submission again, by task; copies the models to keep."""
+    """Return the names to grade a submission again with, by task, copying the models to keep."""
     if not model_names(policies):
         return {ALL: policies}
     if not settings.keep:
@@ -117,7 +117,7 @@ def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dic
 
 
 def keep_model(path: str, copy: Path) -> None:
-    """Copy a saved model; leaves out the optimiser's state of Stable-Baselines3 models."""
+    """Copy a saved model, leaving out the optimiser state of Stable-Baselines3 models."""
     if copy.suffix != ".zip":
         shutil.copyfile(path, copy)
         return
@@ -135,7 +135,7 @@ def keep_model(path: str, copy: Path) -> None:
 
 
 def entries_again(settings: Settings) -> tuple[list[Submission], list[Entry], list[str]]:
-    """Return submissions to grade again, their entries, and a note for tasks without models."""
+    """Return the submissions to grade again, their entries, and a note on tasks without models."""
     by_name = {each.name: each for each in read_submissions(settings.submissions)}
     for name in settings.again or ():
         check_known(by_name, name, "--again")
@@ -190,7 +190,7 @@ def _are_same(before: Any, now: Any) -> bool:
 
 
 def _write_submission(settings: Settings, submission: dict[str, Any]) -> Path:
-    """Write a submission and return its file; raises a `SubmissionError` if it is invalid."""
+    """Write a submission and return its file, or raise a `SubmissionError` if it is invalid."""
     if not any(submission.get(track) for track in TRACKS):
         raise SubmissionError(f"{submission['name']}: no task was graded, nothing is written")
     settings.submissions.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The jobs of a grading, which workers do one by one, and their results joined by task."""
+"""The jobs of a grading, which workers run one by one, and their results joined by task."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from experiments.workers import Workers
 
 
 class Entry(NamedTuple):
-    """The policies of a submission, one for each run, and the tasks to grade them in."""
+    """A submission's policies, one per run, and the tasks to grade them on."""
 
     name: str
     policies: list[str]
@@ -21,7 +21,7 @@ class Entry(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A unit of grading: a task, several tasks in a generated scenario, or a battle's run."""
+    """A unit of grading: one task, several tasks on a generated scenario, or a run of a battle."""
 
     name: str
     policies: list[str]
@@ -30,11 +30,11 @@ class Job(NamedTuple):
 
     @property
     def group(self) -> tuple[str, tuple[Task, ...]]:
-        """Key of the jobs that are joined into one result, and fail together."""
+        """Key shared by jobs that are joined into one result and fail together."""
         return self.name, self.tasks
 
     def __str__(self) -> str:
-        """Return the tasks in words, unique among the jobs of a submission."""
+        """Return the tasks as text, unique among a submission's jobs."""
         words = " and ".join(map(str, self.tasks))
         if isinstance(self.part, GeneratedScenario):
             words += f", seed {self.part.seed}"
@@ -44,7 +44,7 @@ class Job(NamedTuple):
 
 
 def jobs_of(entry: Entry) -> Iterator[Job]:
-    """Yield the jobs of a submission; each generated scenario is solved once for both seats.
+    """Yield a submission's jobs. Each generated scenario is solved once for both seats.
 
     In battles, an untrained policy plays `RUNS` runs with different dice.
     """
@@ -64,7 +64,7 @@ def jobs_of(entry: Entry) -> Iterator[Job]:
 
 
 def do_job(job: Job) -> tuple[Job, Line]:
-    """Grade; returns the job with its line: the result, or the reason of a failure."""
+    """Run a job, and return it with its line: the result, or the reason for the failure."""
     try:
         return job, {"job": str(job), "found": _grade(job)}
     except ValueError as error:  # the policy does not fit, or TooLarge
@@ -82,7 +82,7 @@ def _grade(job: Job) -> Any:
 
 
 def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
-    """Yield the lines of jobs; after a failed job, other jobs of its tasks are not started."""
+    """Yield the jobs' lines. After a failed job, no other jobs of its tasks are started."""
     rejected: dict[Any, str] = {}
     done = workers.map(do_job, (job for job in jobs if job.group not in rejected))
     for job in jobs:
@@ -98,10 +98,10 @@ def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class Grades:
-    """Results of completely graded tasks, by submission, track and task.
+    """Results for completely graded tasks, by submission, track and task.
 
     Attributes:
-        results: results by submission, with all tracks.
+        results: results by submission, including all tracks.
         rejected: a line for each task that could not be graded, with the reason.
     """
 
@@ -110,7 +110,7 @@ class Grades:
 
 
 def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line]) -> Grades:
-    """Join the results of jobs by task; `jobs` are all jobs, `finished` those with lines."""
+    """Join the jobs' results by task. `jobs` holds all jobs, and `finished` those with lines."""
     grades = Grades()
     groups: dict[Any, list[tuple[Job, Line]]] = {}
     for job, line in zip(finished, lines, strict=True):
@@ -129,7 +129,7 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
 
 
 def _joined(parts: Sequence[tuple[Job, Any]], task: Task) -> Any:
-    """Return the result of a task: mean points by opponent, or scores by run."""
+    """Return a task's result: mean points by opponent, or scores by run."""
     if task.track == "battles":
         points: dict[str, list[float]] = {opponent: [] for opponent in POOL}
         for job, found in parts:

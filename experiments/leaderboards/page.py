@@ -1,4 +1,4 @@
-"""The page docs/leaderboard.md, and its statistics of submissions."""
+"""The page docs/leaderboard.md, and the submission statistics on it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -62,16 +62,16 @@ the training.
 
 
 def score_matrix(submission: Submission, tasks: Sequence[Task]) -> Floats | None:
-    """Return a submission's scores in tasks of a track, (runs, tasks); None if one is missing."""
+    """Return a submission's scores on a track's tasks, (runs, tasks), or None if one is missing."""
     found = [task_scores(submission, task) for task in tasks]
     columns = [column for column in found if column is not None]
     return np.concatenate(columns, axis=1) if len(columns) == len(found) else None
 
 
 def task_scores(submission: Submission, task: Task) -> Floats | None:
-    """Return a submission's scores in a task, (runs, parts of the task); None if there are none.
+    """Return a submission's scores on a task, (runs, parts of the task), or None if it has none.
 
-    The parts of a kind are its scenarios. The parts of a battle are its opponents, in points per
+    A kind's parts are its scenarios. A battle's parts are its opponents, with scores in points per
     `POINTS_UNIT` points of army.
     """
     found: Any = getattr(submission, task.track).get(str(task))
@@ -85,23 +85,23 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
 
 
 def track_interval(submission: Submission, track: str) -> Interval | None:
-    """Return a submission's mean score in a track; None if a task is missing."""
+    """Return a submission's mean score on a track, or None if a task is missing."""
     scores = score_matrix(submission, TRACKS[track])
     statistic = mean if track == "battles" else interquartile_mean
     return None if scores is None else bootstrap(statistic, scores)
 
 
 def task_interval(submission: Submission, task: Task) -> Interval | None:
-    """Return a submission's mean score in a single scenario's task; None if it is missing."""
+    """Return a submission's mean score on a single scenario's task, or None if it is missing."""
     scores = task_scores(submission, task)
     return None if scores is None else bootstrap(mean, scores)
 
 
 def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
-    """Return a submission's scores over a seat's generated scenarios; None if a kind is missing.
+    """Return a submission's scores over a seat's generated scenarios, or None if a kind is missing.
 
-    They are the interquartile mean, the 5th percentile, and the share of points at stake in %. The
-    bootstrap resamples scenarios, each with the mean score of the runs.
+    The scores are the interquartile mean, the 5th percentile, and the share of points at stake in
+    %. The bootstrap resamples scenarios, each with the mean score over the runs.
     """
     tasks = [task for task in TRACKS["generated"] if task.seat == seat]
     found = [task_scores(submission, task) for task in tasks]
@@ -119,7 +119,7 @@ def generated_intervals(submission: Submission, seat: str) -> list[Interval] | N
         at = drawn[..., 0].astype(int)
         return (scores[at] * stakes[at]).sum(axis=-1) / stakes[at].sum(axis=-1)
 
-    # the bootstrap resamples indices of scenarios, as `share` needs scores and stakes
+    # the bootstrap resamples scenario indices, because `share` needs scores and stakes
     numbers = np.arange(float(len(scores)))[:, None]
     middle = bootstrap(interquartile_mean, scores[:, None])
     return [middle, bootstrap(five_percent, numbers), bootstrap(share, numbers)]
@@ -138,7 +138,7 @@ def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
 
 
 def interval_text(found: Interval | None, track: str) -> str:
-    """Return an interval as a table cell of a track."""
+    """Return an interval as a table cell for a track."""
     if found is None:
         return MISSING
     form = "+.1f" if track == "battles" else ".1f"
@@ -147,7 +147,7 @@ def interval_text(found: Interval | None, track: str) -> str:
 
 
 def rank(submissions: Sequence[Submission]) -> list[Submission]:
-    """Sort submissions by their score in the duels; submissions without it come last, by name."""
+    """Sort submissions by their score in the duels. Submissions without one come last, by name."""
 
     def key(submission: Submission) -> tuple[bool, float, str]:
         found = track_interval(submission, "duels")
@@ -175,7 +175,7 @@ def _task_cell(submission: Submission, task: Task) -> str:
 
 
 def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
-    """Return the table of axes: a policy's scores in seen and in unseen kinds."""
+    """Return the table of axes: a policy's scores on seen and on unseen kinds."""
     rows = [["policy", "seat", *(f"{name}: {side}" for name in AXES for side in Axis._fields)]]
     for each in entries:
         for seat in SEATS:
@@ -205,7 +205,7 @@ def _runs_of(submission: Submission) -> str:
 
 
 def make_page(submissions: Sequence[Submission]) -> str:
-    """Return the text of the page."""
+    """Return the page's text."""
     entries = rank(submissions)
     shown = [track for track in TRACKS if track != "axes"]
     overall = [["policy", "steps", *shown]]

@@ -1,7 +1,7 @@
-"""The benchmark's protocol: tasks, budget, dice, and the grading of a policy in each task.
+"""The benchmark protocol: tasks, budget, dice, and how a policy is graded on each task.
 
-A change here that changes any result needs a new `PROTOCOL` and new submissions. docs/benchmark.md
-describes the protocol; submissions.py reads the files of results.
+Any change here that changes a result requires a new `PROTOCOL` and new submissions.
+docs/benchmark.md describes the protocol, and submissions.py reads the results files.
 """
 
 import json
@@ -27,9 +27,10 @@ from wfb_gym.solver.evaluation import SAME
 
 PROTOCOL = 2
 BUDGET = 10_000_000
-"""Maximum number of decisions of training; submissions with more are marked."""
+"""Maximum number of training decisions. Submissions with more are marked."""
 RUNS = 5
-"""Minimum number of runs: policies trained with different seeds, or battles with different dice."""
+"""Minimum number of runs (policies trained with different seeds, or battles with different
+dice)."""
 
 DUELS = ("apprentice", "archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "dwarf-hold")
 """Scenarios that are solved exactly."""
@@ -44,45 +45,45 @@ HIDDEN = {
 """Scenarios with hidden items, and the caster's points in equilibrium.
 
 The error is at most half of `HIDDEN_GAP`. The numbers are frozen, because solving this precisely
-takes long and every further sweep changes them slightly.
+takes a long time and every further sweep changes them slightly.
 """
 HIDDEN_GAP = 1e-4
-"""Points between the bounds: less than 0.00002 of the stakes of any seat."""
+"""Gap between the bounds in points, which is less than 0.00002 of any seat's stakes."""
 
 GENERATED = {kind: 20 if options.duel else 50 for kind, options in KINDS.items()}
-"""Number of scenarios by kind: the first of its test seeds within `GENERATED_BYTES`."""
+"""Number of scenarios by kind, the first of its test seeds that fit within `GENERATED_BYTES`."""
 AXES = dict.fromkeys(KINDS_OF_AXES, 25)
-"""Number of scenarios for kinds that share no lore, or no army, with each other."""
+"""Number of scenarios for kinds that share no lore or no army with each other."""
 GENERATED_BYTES = 16 * 2**20
 SCENARIOS = Path(__file__).parent / "generated.json"
 
 BATTLES = {"border-skirmish": 1000, "redhorn-pass": 1000, "dawn-at-grimmwald": 2000}
-"""Whole battles, and an army's cost in points."""
+"""Whole battles, with an army's cost in points."""
 POOL = ("random", "greedy", "veteran")
 """Opponents in the battles."""
 POINTS_UNIT = 1000
-"""Points of army that a battle's result is scaled to."""
+"""Army points that a battle's result is scaled to."""
 BATTLES_EACH = 1000
 FIRST_SEED = 6_000_000_000
-"""Seed of the battles' dice; run r begins at FIRST_SEED + r SPACING."""
+"""Seed for the battles' dice. Run r begins at FIRST_SEED + r SPACING."""
 SPACING = 1_000_000
 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """A scenario and seat in which a policy is graded, or a kind of generated scenario and seat."""
+    """A scenario, or a kind of generated scenario, and the seat in which a policy is graded."""
 
     track: str
     scenario: str
     seat: str
 
     def __str__(self) -> str:
-        """Return the key of the command line and of submissions."""
+        """Return the key used on the command line and in submissions."""
         return f"{self.scenario}/{self.seat}"
 
     @property
     def kind(self) -> str | None:
-        """The kind of its generated scenarios; None for a single scenario."""
+        """The kind of its generated scenarios, or None for a single scenario."""
         head, _, kind = self.scenario.partition("generated-")
         return None if head else kind
 
@@ -110,12 +111,12 @@ PRESETS = {
 PRESETS["hard"] = tuple(
     task for task in TASKS.values() if not any(task in easier for easier in PRESETS.values())
 )
-"""Tasks by difficulty of learning; see docs/benchmark.md."""
+"""Tasks by learning difficulty; see docs/benchmark.md."""
 
 
 @dataclass(frozen=True)
 class GeneratedScenario:
-    """A generated scenario; `points` are by seat the points of random and of optimal play."""
+    """A generated scenario. `points` holds each seat's points under random and optimal play."""
 
     kind: str
     seed: int
@@ -123,7 +124,7 @@ class GeneratedScenario:
 
     @property
     def stakes(self) -> tuple[str, ...]:
-        """The seats in which optimal play wins more than random play."""
+        """The seats in which optimal play wins more points than random play."""
         return tuple(s for s, (random, optimum) in self.points.items() if optimum - random > SAME)
 
     @property
@@ -133,7 +134,7 @@ class GeneratedScenario:
 
 
 OPTIONS = KINDS | KINDS_OF_AXES
-"""Options of the generator by kind."""
+"""Generator options by kind."""
 
 
 @cache
@@ -151,7 +152,7 @@ def _all_generated() -> dict[str, tuple[GeneratedScenario, ...]]:
 
 
 def generated_scenarios(kind: str) -> tuple[GeneratedScenario, ...]:
-    """Return the generated scenarios of a kind, in order."""
+    """Return a kind's generated scenarios, in order."""
     return _all_generated()[kind]
 
 
@@ -162,7 +163,7 @@ def scenarios_at_stake(task: Task) -> list[GeneratedScenario]:
 
 
 class BattleRun(NamedTuple):
-    """Battles of a run against one opponent."""
+    """A run's battles against one opponent."""
 
     opponent: str
     run: int
@@ -170,11 +171,11 @@ class BattleRun(NamedTuple):
 
 
 def _rounded(score: Score) -> float | None:
-    return None if score.score is None else round(score.score, 4) + 0.0  # + 0.0: no minus zero
+    return None if score.score is None else round(score.score, 4) + 0.0  # + 0.0 avoids minus zero
 
 
 def grade_duel(policies: list[str], task: Task) -> list[float]:
-    """Grade several runs of a policy in a duel; returns their scores."""
+    """Grade several runs of a policy in a duel, and return their scores."""
     game = ExactGame(task.scenario)
     scores = [_rounded(score_of(game, policy, task.seat)) for policy in policies]
     return [score for score in scores if score is not None]
@@ -182,12 +183,12 @@ def grade_duel(policies: list[str], task: Task) -> list[float]:
 
 @cache
 def _hidden_game(scenario: str) -> HiddenGame:
-    """Return the tree of a scenario with hidden items, shared by the grading of both seats."""
+    """Return the tree of a scenario with hidden items, shared when grading both seats."""
     return HiddenGame(scenario, whole=True)
 
 
 def grade_hidden(policies: list[str], task: Task) -> list[float]:
-    """Grade several runs of a policy in a scenario with hidden items; returns their scores."""
+    """Grade several runs of a policy in a scenario with hidden items, and return their scores."""
     game, seat = _hidden_game(task.scenario), seat_number(task.seat)
     optimum = HIDDEN[task.scenario] * (1 - 2 * seat)
     random = -game.best_answer(game.uniform, 1 - seat)
@@ -203,15 +204,15 @@ def grade_hidden(policies: list[str], task: Task) -> list[float]:
 def grade_generated(
     policies: list[str], seats: Sequence[str], generated: GeneratedScenario
 ) -> dict[str, list[list[float]]]:
-    """Grade several runs of a policy in a generated scenario, which is solved once.
+    """Grade several runs of a policy in a generated scenario, which is solved only once.
 
     Args:
-        policies: a policy for each run.
+        policies: one policy per run.
         seats: seats to grade.
         generated: the scenario.
 
     Returns:
-        By seat, a list for each run with its score; empty if the seat has no stake.
+        A list for each seat with one score per run, or an empty list if the seat has no stake.
     """
     game = ExactGame(generated.scenario)
     found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}
@@ -226,7 +227,7 @@ def grade_generated(
 
 
 def play_run(part: BattleRun, task: Task) -> float:
-    """Play a run's battles against an opponent; returns the mean points."""
+    """Play a run's battles against an opponent, and return the mean points."""
     agent = make_agent(
         local_path(part.policy), scenario=task.scenario, seat=task.seat, seed=part.run
     )

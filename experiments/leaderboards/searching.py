@@ -19,11 +19,11 @@ from wfb_gym.solver import ExactGame, TooLarge
 from wfb_gym.solver.game_graph import GameGraph
 
 SEEDS_APART = 10_000
-"""Test seeds between the first seeds of two kinds, as equal seeds give similar armies."""
+"""Number of test seeds between two kinds' first seeds, because equal seeds give similar armies."""
 
 
 class Search(NamedTuple):
-    """The search for the scenarios of a kind, and their number."""
+    """The search for a kind's scenarios, and how many to find."""
 
     name: str
     number: int
@@ -38,7 +38,7 @@ def searches() -> Sequence[Search]:
 
 
 def find_scenarios(part: Search) -> Line:
-    """Find the generated scenarios of a kind, with progress."""
+    """Find a kind's generated scenarios, showing progress."""
     found = []
     for each in find_generated_scenarios(part.name, part.number):
         found.append(each)
@@ -48,7 +48,7 @@ def find_scenarios(part: Search) -> Line:
 
 
 def find_generated_scenarios(kind: str, count: int) -> Iterator[dict[str, Any]]:
-    """Yield the generated scenarios of a kind, from the first of its seeds."""
+    """Yield a kind's generated scenarios, starting from its first seed."""
     first = SEEDS_APART * list(protocol.OPTIONS).index(kind)
     candidates = ((s, generate(s, protocol.OPTIONS[kind])) for s in TEST_SEEDS[first:])
     small = (each for each in candidates if _is_small_enough(each[1]))
@@ -64,7 +64,7 @@ def _is_small_enough(scenario: Scenario) -> bool:
     battle = Battle(table)
     try:
         if not battle.is_over:
-            # explored in full, as an estimate may be wrong
+            # explored in full, because an estimate may be wrong
             GameGraph(table, protocol.GENERATED_BYTES).explore(battle.state)
     except TooLarge:
         return False
@@ -72,7 +72,7 @@ def _is_small_enough(scenario: Scenario) -> bool:
 
 
 def write_scenarios(run: Run[Settings, Any]) -> Outcome:
-    """Write the file of the generated scenarios, unless the search was interrupted."""
+    """Write the generated scenarios to their file, unless the search was interrupted."""
     counts = {line["kind"]: len(line["found"]) for line in run.lines}
     if run.interrupted:
         return Outcome(counts, ())

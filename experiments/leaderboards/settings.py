@@ -62,7 +62,7 @@ class Settings:
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks to grade in."""
+        """The tasks to grade on."""
         return [TASKS[key] for key in self.keys or TASKS]
 
     @property
@@ -73,17 +73,17 @@ class Settings:
 
     @property
     def unfinished(self) -> Path:
-        """The folder of interrupted gradings."""
+        """The folder with interrupted gradings."""
         return (self.folder or Path("runs/leaderboard")) / "unfinished"
 
     @property
     def submissions(self) -> Path:
-        """The folder of the submissions."""
+        """The folder with the submissions."""
         return self.folder or FOLDER
 
     @property
     def entries(self) -> dict[str, list[str]]:
-        """The policies to grade, one for each run, by submission."""
+        """The policies to grade by submission, one per run."""
         policies = list(dict.fromkeys(self.evaluate or ()))
         if models := model_names(policies):
             return {self.name or "": models}
@@ -94,7 +94,7 @@ QUICK = {"task": (f"{DUELS[0]}/caster",), "folder": Path("runs/leaderboard-quick
 
 
 def check_command(settings: Settings, switches: Collection[str]) -> Settings:
-    """Raise a ValueError or an OSError for invalid settings."""
+    """Raise a ValueError or an OSError if the settings are invalid."""
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:
             raise ValueError(f"--{name}: expected --evaluate with it")
@@ -127,7 +127,7 @@ def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
 
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:
-    """Raise if writing a submission would remove tasks that are not graded now."""
+    """Raise if writing a submission would remove tasks that are not being graded."""
     if settings.add or not path.is_file():
         return
     former = read_submission(path).model_dump(exclude_none=True)

@@ -24,26 +24,26 @@ from wfb_gym.suggestions import did_you_mean
 
 FOLDER = Path(__file__).parent / "entries"
 MODELS = "models"
-"""Folder of the models for grading again, by submission, next to the folder of submissions."""
+"""Folder with the models for grading again, by submission, next to the submissions folder."""
 ALL = "all"
-"""Key of `Submission.policies` for all tasks without a key of their own."""
+"""Key in `Submission.policies` for all tasks without their own key."""
 MAX_BYTES = 2**19
-"""Limit of a file's size; a hundred runs of all tasks are smaller."""
+"""Maximum file size. A hundred runs of all tasks take less."""
 _MAX_MESSAGE = 500
 BEST = 100.0
 _ROUNDING = 1e-3
-"""Maximum amount by which an exact score may exceed the best score, because of rounding."""
+"""Maximum amount by which rounding may raise an exact score above the best score."""
 
 Scores = Annotated[list[float], FailFast()]
-"""Scores of the runs of a task, or of the scenarios of a run."""
+"""Scores of a task's runs, or of a run's scenarios."""
 
 
 class SubmissionError(ExperimentError):
-    """A file is not a valid submission; the message names the file, the key and the problem."""
+    """A file is not a valid submission. The message names the file, the key and the problem."""
 
 
 class Submission(BaseModel):
-    """The results of a policy; docs/benchmark.md describes every key."""
+    """A policy's results; docs/benchmark.md describes every key."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -66,7 +66,7 @@ assert PROTOCOL == 2, "Submission.protocol: expected the number of PROTOCOL"
 
 
 def read_submission(path: Path) -> Submission:
-    """Read a submission from its file; raises a `SubmissionError` if it is invalid."""
+    """Read a submission from its file, or raise a `SubmissionError` if it is invalid."""
     try:
         submission = Submission.model_validate_json(read_limited(path, MAX_BYTES))
         check_submission(submission)
@@ -134,7 +134,7 @@ def check_submission(submission: Submission) -> None:
 
 
 def _place(track: str, key: str) -> str:
-    """Return the path of a task's results in the file; raises if the track lacks the task."""
+    """Return the path to a task's results in the file, or raise if the track lacks the task."""
     known = [str(task) for task in TRACKS[track]]
     if key not in known:
         raise SubmissionError(f"{track}.{key}: expected one of {', '.join(known)}")
@@ -163,12 +163,12 @@ def _check_runs(track: str, tasks: Mapping[str, Sequence[Any]]) -> None:
 
 
 def read_submissions(folder: Path = FOLDER) -> list[Submission]:
-    """Read all submissions of a folder, by name."""
+    """Read all submissions in a folder, by name."""
     return [read_submission(path) for path in sorted(folder.glob("*.json"))]
 
 
 def check_known(by_name: Mapping[str, Submission], name: str, option: str) -> None:
-    """Raise a `SubmissionError` unless a submission has the name given to an option."""
+    """Raise a `SubmissionError` if no submission has the name given to an option."""
     if name not in by_name:
         known = ", ".join(by_name) + did_you_mean(by_name, name)
         raise SubmissionError(f"{option}: expected one of {known}, found {name!r}")

@@ -1,4 +1,4 @@
-"""Tables of exact scores, gains of exploiters, and lower bounds of exploitability."""
+"""Tables of exact scores, exploiters' gains, and lower bounds on exploitability."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,12 +8,12 @@ from experiments.tables import ResultTable
 from experiments.tournaments.matches import display_name
 
 Part = dict[str, Any]
-"""The figures of a player's seat in a scenario, as JSON."""
+"""The figures for a player's seat in a scenario, as JSON."""
 HEADINGS = ("scenario", "player", "seat", "exact score", "exploiter", "gain", "variance ratio")
 
 
 def gap_rows(parts: Sequence[Part]) -> list[list[str]]:
-    """Return the cells of a table of figures, the header first."""
+    """Return the cells of a table of figures, header first."""
     rows = [list(HEADINGS)]
     for each in parts:
         exact, found = each["exact"], each["exploited"]
@@ -28,7 +28,7 @@ def gap_rows(parts: Sequence[Part]) -> list[list[str]]:
 
 
 def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """Return the cells of a table of lower bounds, the header first."""
+    """Return the cells of a table of lower bounds, header first."""
     rows = [["scenario", "player", "gives away at least"]]
     for each in found:
         text = f"{each['value']:+.2f} ± {each['half_width']:.2f}"

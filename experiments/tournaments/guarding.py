@@ -15,7 +15,7 @@ from wfb_gym.seats import SEATS
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a match has no result: the agent at fault, and the reason in one line."""
+    """Why a match has no result: the agent at fault, and a one-line reason."""
 
     agent: str
     seat: str
@@ -26,7 +26,7 @@ class Failure:
 
 
 def one_line(error: BaseException) -> str:
-    """Return an exception in one line: its message, with the class unless it is a ValueError."""
+    """Return an exception in one line: its message, with its class unless it is a ValueError."""
     message = given_names(" ".join(str(error).split()))
     if isinstance(error, ValueError) and message:
         return message
@@ -42,9 +42,9 @@ class ForfeitError(Exception):
 
 
 class GuardedAgent:
-    """An agent that forfeits if it crashes, returns an invalid answer or is too slow.
+    """An agent that forfeits if it crashes, gives an invalid answer or is too slow.
 
-    `move_seconds` is the limit of its mean time per decision.
+    `move_seconds` limits its mean time per decision.
     """
 
     def __init__(self, agent: Agent, name: str, seat: int, move_seconds: float) -> None:

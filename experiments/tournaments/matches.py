@@ -1,9 +1,9 @@
-"""One match of a tournament: two agents play a number of battles in one scenario.
+"""One match in a tournament: two agents play a number of battles in one scenario.
 
 An agent that crashes, returns anything but legal actions or takes too long forfeits the match, and
 the tournament continues. Python cannot interrupt compiled code, so the time is checked between
-calls, each for all battles of a batch: an agent that never returns still blocks the tournament. The
-first batch is small, so that a slow agent is detected early.
+calls, each of which covers all battles in a batch. An agent that never returns still blocks the
+tournament. The first batch is small, so that a slow agent is detected early.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
 
 FIRST_BATTLES = 16
-"""Size of the first batch, which measures an agent's time per decision."""
+"""Size of the first batch, used to measure an agent's time per decision."""
 BATCH_SIZE = 1024
 """Maximum number of battles in a batch."""
 _DECIMALS = 6
@@ -39,28 +39,28 @@ _DECIMALS = 6
 
 @dataclass(frozen=True)
 class Match:
-    """Agents, scenario and battles of a match; `policy_name` explains the names of agents."""
+    """A match's agents, scenario and battles. `policy_name` explains the agents' names."""
 
     scenario: Scenario
     caster: str
     dispeller: str
     battles: int
     seed: int  # battle i uses seed + i, in every match
-    agent_seeds: tuple[int, int]  # of the two agents' own random choices
-    move_seconds: float  # limit of an agent's mean time per decision
+    agent_seeds: tuple[int, int]  # for the two agents' own random choices
+    move_seconds: float  # limit on an agent's mean time per decision
     luck_adjusted: bool = False  # whether luck is subtracted from the points
 
     def __str__(self) -> str:
-        """Return the scenario and both agents in words."""
+        """Return the scenario and both agents as text."""
         return f"{self.scenario.name}: {self.caster} - {self.dispeller}"
 
 
 @dataclass(frozen=True)
 class MatchResult:
-    """The result of a match: points of the first army in each battle, none if the match failed.
+    """A match's result: the first army's points in each battle, or none if the match failed.
 
-    `thinking` is the mean time of caster and dispeller per decision, in seconds; 0 for an agent
-    that plays inside the batch.
+    `thinking` is the caster's and the dispeller's mean time per decision in seconds, or 0 for an
+    agent that plays inside the batch.
     """
 
     scenario: str
@@ -77,12 +77,12 @@ class MatchResult:
 
     @cached_property
     def interval(self) -> Interval | None:
-        """Mean points of the caster; None if the match failed."""
+        """The caster's mean points, or None if the match failed."""
         return None if self.failure is not None else bootstrap(mean, self.array[:, None])
 
     @staticmethod
     def from_json(held: dict[str, Any]) -> "MatchResult":
-        """Return the result from the value of `asdict`."""
+        """Restore the result from the value returned by `asdict`."""
         return TypeAdapter(MatchResult).validate_python(held)
 
 
@@ -125,13 +125,13 @@ SCENARIO = "{scenario}"
 
 
 def batches(battles: int) -> list[range]:
-    """Split a match's battles into batches: a small one, then batches of at most `BATCH_SIZE`."""
+    """Split a match's battles into a small first batch, then batches of at most `BATCH_SIZE`."""
     ends = [0, *range(FIRST_BATTLES, battles, BATCH_SIZE), battles]
     return [range(first, last) for first, last in pairwise(ends)]
 
 
 def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> Any:
-    """Return a seat's agent: a guarded one, or the name of a scripted dispeller."""
+    """Return a seat's agent: a guarded agent, or the name of a scripted dispeller."""
     agent_name = (match.caster, match.dispeller)[seat]
     name = policy_name(agent_name, seat, match.scenario.name)
     if seat and is_scripted(name):
@@ -148,10 +148,10 @@ def _seat_agent(match: Match, seat: int, guarded: dict[int, GuardedAgent]) -> An
 
 
 def policy_name(agent: str, seat: int, scenario: str = "") -> str:
-    """Return the name of the policy that plays a seat for an agent, as `make_agent` accepts it.
+    """Return the name of the policy that plays a seat for an agent, as accepted by `make_agent`.
 
-    Most models are trained for one seat, so an agent may name two: "CASTER+DISPELLER". Models of
-    one scenario have the placeholder `SCENARIO` in their path.
+    Most models are trained for one seat, so an agent may name two: "CASTER+DISPELLER". Models
+    trained for one scenario have the placeholder `SCENARIO` in their path.
     """
     both = agent.split("+")
     name = both[seat] if len(both) == len(SEATS) else agent
@@ -159,17 +159,17 @@ def policy_name(agent: str, seat: int, scenario: str = "") -> str:
 
 
 def model_names(policies: Sequence[str]) -> list[str]:
-    """Return the policies that are files of saved models."""
+    """Return the policies that are saved model files."""
     return [name for name in policies if is_file(name)]
 
 
 def policy_names(agents: Sequence[str]) -> list[str]:
-    """Return all policies that play for some agents, each once."""
+    """Return all policies that play for some agents, without duplicates."""
     return list(dict.fromkeys(policy_name(agent, seat) for agent in agents for seat in range(2)))
 
 
 def display_name(agent: str) -> str:
-    """Return an agent's name for tables; a path is shortened to its last folder and file."""
+    """Return an agent's name for tables, shortening a path to its last folder and file."""
     return "+".join(
         "/".join(Path(each).with_suffix("").parts[-2:]) if is_file(each) else each
         for each in agent.split("+")

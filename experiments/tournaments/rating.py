@@ -1,28 +1,29 @@
-"""Ratings of agents from the mean points of a tournament's matches.
+"""Agent ratings from the mean points of a tournament's matches.
 
-Neither seat is fair and results are points, not wins, so Elo's logistic curve of two equal sides
-does not apply; points themselves do. For scenario s, caster i and dispeller j
+The seats are not equal and results are points, not wins, so Elo's logistic curve for two equal
+sides does not apply. The points themselves can be modelled. For scenario s, caster i and dispeller
+j
 
     points(s, i, j) / unit(s) = level(s) + casting(i) - dispelling(j) + rest
 
-is fitted by least squares, with equal weights of all matches. `unit` is the standard deviation of
-the points of one battle between two given agents, over all matches of the scenario. A unit of skill
-is therefore a unit of luck, which makes scenarios of any stakes comparable. `level` is the
-advantage of the caster's seat. The strengths of each seat sum to zero, so 0 is the average agent of
-the tournament. An agent's rating is the mean of its two strengths. The difference of two ratings is
-the points per battle that the better agent wins from the other, averaged over both seats, in units.
-If matches are missing (a forfeit, a scenario that is too large for the optimal player), the agents'
-other results fill the gap. `misfit` is the root mean square of `rest`: the part of the results that
-depends on the pairing and that no number per agent can express.
+is fitted by least squares, with equal weight for all matches. `unit` is the standard deviation of
+the points in one battle between two given agents, over all of the scenario's matches. A unit of
+skill is therefore a unit of luck, which makes scenarios with different stakes comparable. `level`
+is the advantage of the caster's seat. Each seat's strengths sum to zero, so 0 is the tournament's
+average agent. An agent's rating is the mean of its two strengths. The difference between two
+ratings is the points per battle that the better agent wins from the other, averaged over both
+seats, in units. If matches are missing (a forfeit, or a scenario that is too large for the optimal
+player), the agents' other results fill the gap. `misfit` is the root mean square of `rest`: the
+part of the results that depends on the pairing and that one number per agent cannot express.
 
 Ratings depend on the field: an agent that wins a lot from weak players may rank above an unbeaten
-one. So each rating comes with `worst`: an agent's points against its most difficult opponent, in
-units, averaged over both seats and the scenarios that both played. An optimal player is never
-beaten: without luck its `worst` is at least 0. As the minimum of several sampled means, `worst` is
-biased slightly downwards.
+one. So each rating comes with `worst`: an agent's points against its toughest opponent, in units,
+averaged over both seats and the scenarios that both played. An optimal player is never beaten:
+without luck, its `worst` is at least 0. As the minimum of several sampled means, `worst` is
+slightly biased downwards.
 
-Intervals come from a bootstrap over battles. Battle i has the same dice in every match of a
-scenario, so battles are resampled jointly for all matches of the scenario.
+Intervals come from a bootstrap over battles. Battle i has the same dice in all of a scenario's
+matches, so battles are resampled jointly for all of them.
 """
 
 from collections import Counter
@@ -37,30 +38,30 @@ from experiments.statistics import RESAMPLES, Floats, Interval, percentiles
 from experiments.tournaments.matches import MatchResult
 
 _NO_LUCK = 1e-9
-"""Standard deviation in points below which a scenario counts as having no luck."""
+"""Standard deviation, in points, below which a scenario counts as having no luck."""
 _CHUNK = 100
-"""Resamples that are drawn at once; it divides `RESAMPLES`."""
+"""Number of resamples to draw at once. It divides `RESAMPLES`."""
 
 
 @dataclass(frozen=True)
 class Rating:
-    """The strength of an agent; None for figures without a finished match."""
+    """An agent's strength. Figures are None if none of their matches finished."""
 
     agent: str
-    rating: Interval | None  # needs matches in both seats
+    rating: Interval | None  # requires matches in both seats
     casting: float | None
     dispelling: float | None
-    worst: Interval | None  # margin over its most difficult opponent
+    worst: Interval | None  # margin over its toughest opponent
     against: str | None  # that opponent
     forfeits: int  # matches that the agent forfeited
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """Ratings of all agents: in ascending order of forfeits, then the best first.
+    """All agents' ratings, with the fewest forfeits first, then the best first.
 
-    `units` are the units of the scenarios in points. `misfit` is the root mean square of the
-    residuals, in units.
+    `units` holds the scenarios' units in points. `misfit` is the root mean square of the residuals,
+    in units.
     """
 
     agents: tuple[Rating, ...]
@@ -69,9 +70,9 @@ class Ratings:
 
 
 def rate(agents: Sequence[str], results: Sequence[MatchResult], seed: int = 0) -> Ratings:
-    """Rate agents from the matches of one or more scenarios; failed matches count as forfeits.
+    """Rate agents from the matches in one or more scenarios. Failed matches count as forfeits.
 
-    `seed` is the seed of the bootstrap.
+    `seed` is the seed for the bootstrap.
     """
     finished = [result for result in results if result.failure is None]
     faults = Counter(result.failure.agent for result in results if result.failure is not None)
@@ -111,7 +112,7 @@ def _order(rating: Rating) -> tuple[bool, int, float]:
 def _design(
     agents: Sequence[str], results: Sequence[MatchResult]
 ) -> tuple[Floats, list[dict[str, int]]]:
-    """Return the centred design matrix (matches, columns), and the columns of each seat."""
+    """Return the centred design matrix (matches, columns), and each seat's columns."""
     played, casters, dispellers = (
         np.array(names)
         for names in zip(*((c.scenario, c.caster, c.dispeller) for c in results), strict=True)

@@ -1,4 +1,4 @@
-"""The results of a tournament as JSON, as tables and as figures."""
+"""A tournament's results as JSON, tables and figures."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, astuple
@@ -26,15 +26,15 @@ from wfb_gym.files import save_figure
 Results = Mapping[str, Any]
 """Results as JSON."""
 RATING = "rating"
-"""Name of the figure of the ratings."""
+"""Name of the ratings figure."""
 _FONT = 9
 _MOST_DECIMALS = 9
 _DARK = 0.5
-"""Luminance below which text is white."""
+"""Luminance below which text is drawn in white."""
 
 
 def results_of(run: Run[Settings, Match | ExactPart]) -> dict[str, Any]:
-    """Return all results of a tournament as JSON."""
+    """Return all of a tournament's results as JSON."""
     rounds = [part.this for part in run.parts if isinstance(part, ExactPart)]
     played = [results_in(this, run.lines) for this in rounds]
     exact = {
@@ -93,7 +93,7 @@ def notes(results: Results) -> list[str]:
 
 
 def tables(results: Results) -> Iterator[str]:
-    """Yield a table of the results in each scenario, casters in rows, then the ratings."""
+    """Yield a table of each scenario's results, with casters in rows, then the ratings."""
     for each in results["scenarios"]:
         if each["cells"]:
             yield _points_table(each)
@@ -142,7 +142,7 @@ def _points_text(cell: Results) -> str:
 
 
 def draw_all(results: Results, folder: Path) -> None:
-    """Draw every complete scenario of a tournament's results, and the ratings, into a folder."""
+    """Draw every complete scenario in a tournament's results, and the ratings, into a folder."""
     for each in results["scenarios"]:
         if len(each["cells"]) == len(each["agents"]) ** 2:
             draw_points(each, folder / f"{each['scenario']}.png")
@@ -151,7 +151,7 @@ def draw_all(results: Results, folder: Path) -> None:
 
 
 def draw_points(results: Results, path: Path) -> None:
-    """Draw a scenario's results as a heat map, casters in rows."""
+    """Draw a scenario's results as a heat map, with casters in rows."""
     agents = [display_name(agent) for agent in results["agents"]]
     count = len(agents)
     means = np.array([np.nan if c["mean"] is None else c["mean"] for c in results["cells"]])
@@ -186,7 +186,7 @@ def draw_points(results: Results, path: Path) -> None:
 
 
 def signed_tick(axis: Axis, value: float, _: int | None = None) -> str:
-    """Return a tick's number with its sign, with enough decimals to differ from other ticks."""
+    """Return a tick's signed number, with enough decimals to differ from other ticks."""
     ticks = axis.get_majorticklocs()
     step = float(ticks[1] - ticks[0]) if len(ticks) > 1 else 1.0
     decimals = 1
@@ -196,7 +196,7 @@ def signed_tick(axis: Axis, value: float, _: int | None = None) -> str:
 
 
 def draw_ratings(results: Results, path: Path) -> None:
-    """Draw ratings with their intervals, best on top, and margins over the worst opponents."""
+    """Draw ratings with intervals, best at the top, and margins over the toughest opponents."""
     rated = [each for each in results["rating"] if each["rating"] is not None]
     figure = Figure(figsize=(9.0, 1.7 + 0.42 * len(rated)), layout="constrained")
     figure.suptitle(

@@ -39,18 +39,18 @@ from wfb_gym.solver.solution import packed_digest
 AGENTS = ("random", "greedy", "veteran", "expectimax", "mcts", "phase-search", "optimal")
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
 FIRST_SEED = 5_000_000_000
-"""Seed of the first tournament's dice, far from the seeds of trainings."""
+"""Seed for the first tournament's dice, far from the seeds of training runs."""
 SEED_SPACING = 1_000_000
-"""Distance between the seeds of two tournaments: the maximum number of battles of a match."""
+"""Distance between two tournaments' seeds, which is the maximum number of battles in a match."""
 OPTIMAL = "optimal"
 
 Values = dict[tuple[str, str], float]
-"""Exact points of the first army, by caster and dispeller."""
+"""The first army's exact points, by caster and dispeller."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a tournament.
+    """Settings for a tournament.
 
     Attributes:
         agents: names or paths of saved models.
@@ -80,7 +80,7 @@ class Settings:
 
 
 def relevant_settings(settings: Settings) -> dict[str, Any]:
-    """Return everything that the results depend on, as JSON; files by a digest of their content."""
+    """Return everything that the results depend on, as JSON. Files are given by their digests."""
     found = common.settings_as_json(settings)
     del found["out"], found["ray"]
     agents, scenarios = list(found.pop("agents")), list(found.pop("scenario"))
@@ -97,14 +97,14 @@ def relevant_settings(settings: Settings) -> dict[str, Any]:
 
 
 def rules_in_use(scenarios: Sequence[str]) -> dict[str, Any]:
-    """Return the inputs of results other than settings: contents of scenarios, and the release."""
+    """Return the inputs to the results other than settings: scenario contents and the release."""
     tables = {name: packed_digest(pack(load_scenario(name)))[:16] for name in scenarios}
     return {"tables": tables, "wfb_gym": wfb_gym.__version__}
 
 
 @dataclass(frozen=True)
 class ScenarioRound:
-    """The part of a tournament in one scenario."""
+    """The part of a tournament that is played in one scenario."""
 
     scenario: Scenario
     agents: tuple[str, ...]  # agents that take part
@@ -112,7 +112,7 @@ class ScenarioRound:
 
 
 class ExactPart(NamedTuple):
-    """The exact values of a scenario, as a part of a tournament."""
+    """A scenario's exact values, as part of a tournament."""
 
     this: ScenarioRound
 
@@ -121,7 +121,7 @@ class ExactPart(NamedTuple):
 
 
 def parts_of(settings: Settings) -> list[Match | ExactPart]:
-    """Return all parts of a tournament: in each scenario its matches, then the exact values."""
+    """Return all parts of a tournament: each scenario's matches, then its exact values."""
     parts: list[Match | ExactPart] = []
     for name in settings.scenario:
         this = load_round(name, settings.agents)
@@ -135,7 +135,7 @@ def _is_optimal(policy: str) -> bool:
 
 
 def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
-    """Prepare a scenario; an optimal player takes part only if the scenario can be solved."""
+    """Prepare a scenario. An optimal player takes part only if the scenario can be solved."""
     scenario = load_scenario(name)
     optimal = [
         agent for agent in agents if any(_is_optimal(each) for each in policy_names([agent]))
@@ -150,12 +150,12 @@ def load_round(name: str, agents: Sequence[str]) -> ScenarioRound:
 
 
 def is_planner(policy: str) -> bool:
-    """Return whether a policy searches."""
+    """Return whether a policy uses search."""
     return not is_scripted(policy) and not is_file(policy)
 
 
 def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
-    """Yield all matches of a scenario, in order."""
+    """Yield all of a scenario's matches, in order."""
     for caster, dispeller in product(this.agents, repeat=2):
         planning = is_planner(policy_name(caster, 0)) or is_planner(policy_name(dispeller, 1))
         most = settings.planner_battles if planning else settings.battles
@@ -172,7 +172,7 @@ def matches_of(settings: Settings, this: ScenarioRound) -> Iterator[Match]:
 
 
 def _agent_seeds(*match: Any) -> tuple[int, int]:
-    """Return seeds of two agents' random choices, different in every match."""
+    """Return seeds for two agents' random choices, different in every match."""
     digest = hashlib.sha256(repr(match).encode()).digest()
     first, second = np.frombuffer(digest[:8], np.uint32)
     return int(first), int(second)
@@ -181,7 +181,7 @@ def _agent_seeds(*match: Any) -> tuple[int, int]:
 def play_all(
     settings: Settings, parts: Sequence[Match | ExactPart], before: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
-    """Play matches with the workers; a scenario's exact values come after its matches."""
+    """Play matches with the workers. A scenario's exact values come after its matches."""
     played = workers.map(play_match, [part for part in parts if isinstance(part, Match)])
     lines = list(before)
     for part in parts:
@@ -203,7 +203,7 @@ def results_in(this: ScenarioRound, lines: Sequence[Line]) -> list[MatchResult]:
 
 
 def exact_values(settings: Settings, this: ScenarioRound, results: Sequence[MatchResult]) -> Values:
-    """Return the exact points of pairs; {} if the scenario is too large or has hidden items."""
+    """Return pairs' exact points, or {} if the scenario is too large or has hidden items."""
     try:
         game = ExactGame(this.scenario, settings.exact_bytes)
     except (TooLarge, HiddenItemsError):
@@ -223,7 +223,7 @@ def _probabilities(
     game: ExactGame,
     seat: int,
 ) -> dict[str, NDArray[np.float64]]:
-    """Return by agent its action probabilities at all decisions of a seat, if they are known."""
+    """Return each agent's action probabilities at all of a seat's decisions, if they are known."""
     found: dict[str, NDArray[np.float64]] = {}
     for agent in this.agents:
         own = [each for each in results if (each.caster, each.dispeller)[seat] == agent]
