@@ -326,7 +326,7 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     assert documented[3].startswith("python -m agents.distil --scenarios 18000 ")
     scores = [float(line) for line in documented[4:6]]
     text = " ".join(page("agents.md").split())
-    assert "scores 98.9 there as caster; the network of that duel scores 100" in text
+    assert "scores 98.9 there as the caster; the network trained on that duel scores 100" in text
     assert scores == pytest.approx([98.9, 100], abs=0.1)
     assert documented[6].startswith("(64,) ")
     assert mean == names["points"].mean()
