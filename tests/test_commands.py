@@ -35,7 +35,7 @@ MORE = (
     "wfb_gym advise border-skirmish",
     "experiments.benchmark",
     "experiments.tournament --out {out}",
-    "experiments.exploitability veteran greedy --scenario border-skirmish",
+    "experiments.exploitability veteran greedy --scenario grand-conclave",
     "experiments.leaderboard --evaluate veteran --folder {out}",
     "experiments.optimality_gap --out {out}",
     "tools.pages --check",

@@ -4,7 +4,7 @@
     python -m tools.schema --check   only report whether the file is current
 
 Types, ranges and words come from the models in `wfb_gym.scenario`, descriptions from the tables of
-docs/scenarios.md. `SHORT_FORMS` adds the forms that validators accept beyond the fields, such as
+docs/scenarios.md and docs/scenarios/. `SHORT_FORMS` adds the forms that validators accept beyond the fields, such as
 the name of a spell in place of its table. The dialect is draft 7, which editors of TOML support.
 
 A schema knows no rules that compare several values, so `load_scenario` rejects more than it does.
@@ -36,7 +36,7 @@ from wfb_gym.scenario.spells import lore_names, lore_spells
 Schema: TypeAlias = dict[str, Any]
 
 FILE = ROOT / "wfb_gym" / "data" / "scenario.schema.json"
-PAGE = ROOT / "docs" / "scenarios.md"
+PAGES = [ROOT / "docs" / "scenarios.md", *sorted((ROOT / "docs" / "scenarios").glob("*.md"))]
 EDITIONS = get_args(Edition)
 DIALECT = "http://json-schema.org/draft-07/schema#"
 FROM_OTHER_KEYS = ("base", "blocks_sight", "engaged", "frontage", "rank", "rules")
@@ -75,7 +75,7 @@ def scenario_schema() -> Schema:
     raw = Scenario.model_json_schema(ref_template="#/definitions/{model}")
     definitions = {name: _plain(each) for name, each in raw["$defs"].items()}
     root = _plain(raw)
-    meanings = read_meanings(PAGE.read_text(encoding="utf-8"))
+    meanings = read_meanings("\n".join(page.read_text(encoding="utf-8") for page in PAGES))
     for name, each in {"Scenario": root, **definitions}.items():
         _describe(name, each, meanings)
     for name, change in SHORT_FORMS.items():
@@ -127,7 +127,7 @@ def read_meanings(page: str) -> list[dict[str, str]]:
             [cell.strip() for cell in line.strip().strip("|").split("|")]
             for line in table.splitlines()
         ]
-        if head[0] not in ("key", "kind"):
+        if head[0] not in ("key", "kind") or "meaning" not in head:
             continue
         found = {}
         for row in rows:
