@@ -217,7 +217,8 @@ def test_every_key_is_listed_with_its_default_and_range(heading: str) -> None:
 
 
 def test_the_index_lists_every_key() -> None:
-    keys = {key for model in (*MODELS.values(), Switches) for key in own_fields(model)}
+    models: list[type[BaseModel]] = [*MODELS.values(), Switches]
+    keys = {key for model in models for key in own_fields(model)}
     rows = rows_of(SCENARIOS, "Index of keys")
     assert [row[0].strip("`") for row in rows] == sorted(keys)
     links = [link for row in rows for link in re.findall(r"\[`?([^]`]+)`?\]", row[1])]

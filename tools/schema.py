@@ -3,9 +3,10 @@
     python -m tools.schema           rewrite the file
     python -m tools.schema --check   only report whether the file is current
 
-Types, ranges and words come from the models in `wfb_gym.scenario`, descriptions from the tables of
-docs/scenarios.md and docs/scenarios/. `SHORT_FORMS` adds the forms that validators accept beyond the fields, such as
-the name of a spell in place of its table. The dialect is draft 7, which editors of TOML support.
+Types, ranges and words come from the models in `wfb_gym.scenario`, descriptions from the tables in
+docs/scenarios.md and docs/scenarios/. `SHORT_FORMS` adds the forms that validators accept beyond
+the fields, such as the name of a spell in place of its table. The dialect is draft 7, which editors
+of TOML support.
 
 A schema knows no rules that compare several values, so `load_scenario` rejects more than it does.
 """

@@ -1,5 +1,6 @@
 """Figure of the benchmark: env-steps/s by number of environments, with other libraries."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def draw_speed(results: Results, path: Path) -> None:
 
 
 def _draw_line(
-    axes: Axes, results: Results, places: dict[int, tuple[str, ...]], **options: Any
+    axes: Axes, results: Results, places: Mapping[int, tuple[str, ...]], **options: Any
 ) -> None:
     """Draw rates in millions by x, with a bar from the lowest to the highest round.
 

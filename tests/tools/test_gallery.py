@@ -23,7 +23,7 @@ def test_every_scenario_has_a_section_and_a_picture() -> None:
     shown = re.findall(r'<img src="images/gallery/([\w-]+)\.svg"', text)
     assert sorted(shown) == sorted(NAMES) == sorted(path.stem for path in FOLDER.iterdir())
     for name in NAMES:
-        assert load_scenario(name).description in text
+        assert (load_scenario(name).description or name) in text
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 2**20
 
 
