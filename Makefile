@@ -80,7 +80,7 @@ test-oldest: ## run the core tests on the oldest releases that pyproject.toml al
 train: $(STAMP) ## train an agent: agents/train.py
 	$(BIN)/python -m agents.train $(ARGS)
 
-train-fast: $(STAMP) ## train both seats in half a minute: agents/train_fast.py
+train-fast: $(STAMP) ## train both seats in minutes: agents/train_fast.py
 	$(BIN)/python -m agents.train_fast $(ARGS)
 
 tournament: $(STAMP) ## play a round-robin tournament: experiments/tournament.py

@@ -39,12 +39,14 @@ class PolicyScore:
         score: normalised score, or points per 1,000 points of army in a battle.
         steps: training decisions.
         battles: battles per seat; 0 if the score is exact.
+        half_width: half of the 95 % interval of the score; 0 if the score is exact.
     """
 
     policy: str
     score: float
     steps: int = 0
     battles: int = 0
+    half_width: float = 0.0
 
     @property
     def rank(self) -> tuple[float, bool, int]:
@@ -95,7 +97,9 @@ class ScenarioResult:
         """The best score and its policy's name."""
         if self.best is None:
             return MISSING
-        return f"{self.best.score:{'+' if self.solved == 'no' else ''}.1f} {self.best.policy}"
+        best = self.best
+        error = f"±{best.half_width:.1f}" if best.half_width else ""
+        return f"{best.score:{'+' if self.solved == 'no' else ''}.1f}{error} {best.policy}"
 
 
 def scenario_groups() -> dict[str, list[str]]:
@@ -192,8 +196,10 @@ def _battle_scores() -> Iterator[tuple[str, PolicyScore]]:
     for (name, player), seats in rows.items():
         points = float(np.mean([seats[seat]["points"] for seat in SEATS]))
         policy = SELF_PLAY if "{scenario}" in player else display_name(player)
-        scaled = points * POINTS_UNIT / army_size(load_scenario(name))
-        yield name, PolicyScore(policy, scaled, battles=seats[SEATS[0]]["battles"])
+        unit = POINTS_UNIT / army_size(load_scenario(name))
+        half = float(np.hypot(*(seats[seat]["points_half_width"] for seat in SEATS))) / len(SEATS)
+        battles = seats[SEATS[0]]["battles"]
+        yield name, PolicyScore(policy, points * unit, battles=battles, half_width=half * unit)
 
 
 def army_size(scenario: Scenario) -> int:
@@ -217,6 +223,21 @@ def scenarios_table(_: Results) -> str:
     return markdown_table(rows, text_columns=(0, 2, 4), compact=True)
 
 
+METHODS = {
+    "optimal": "exact solution",
+    "expectimax": "planner",
+    "search": "planner",
+    "phase-search": "planner",
+    "mcts": "planner",
+    "generalist": "distilled from solutions",
+    "generalist-1": "distilled, with search",
+    "greedy": "script",
+    "veteran": "script",
+    "random": "random",
+}
+"""How submissions that are no reinforcement learners were made."""
+
+
 def unseen_table(_: Results) -> str:
     """Return README.md's table of scores on unseen generated scenarios, best policy first."""
     tasks = [task for task in TRACKS["generated"] if task.kind == UNSEEN]
@@ -228,14 +249,15 @@ def unseen_table(_: Results) -> str:
             middles = [float(interquartile_mean(scores)) for scores in seats]
             lows = [float(np.quantile(scores.mean(axis=0), 0.05)) for scores in seats]
             rows.append((submission.name, submission.steps, middles, lows))
-    rows.sort(key=lambda row: -float(np.mean(row[2])))
-    header = ["policy", "decisions of training", *(f"{task.seat} (worst 5 %)" for task in tasks)]
+    rows.sort(key=lambda row: (round(float(np.mean(row[2])), 1), np.mean(row[3])), reverse=True)
+    header = ["policy", "method", "training steps", *(task.seat for task in tasks)]
     cells = [
         [
-            name,
+            name.removesuffix(f"-{UNSEEN}"),
+            METHODS.get(name, "reinforcement learning"),
             f"{steps:,}" if steps else "",
             *(f"{one:.1f} ({low:.0f})" for one, low in zip(middles, lows, strict=True)),
         ]
         for name, steps, middles, lows in rows
     ]
-    return markdown_table([header, *cells], text_columns=(0,), compact=True)
+    return markdown_table([header, *cells], text_columns=(0, 1), compact=True)
