@@ -322,7 +322,6 @@ WRITING = {
         "grades.json"
     ),
     "tools.rendering --out {out}/frame.png": "frame.png",
-    "tools.rendering --film --events 9 --length 2 --out {out}/film.gif": "film.gif",
 }
 
 

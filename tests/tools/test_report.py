@@ -78,7 +78,7 @@ def test_values_are_listed_for_solved_scenarios() -> None:
         {"scenario": "longer", "phases": 8, "too_large": {"states": 2 * 10**9, **size}},
     ]
     _, _, *rows = report_tables.solved({"scenarios": found}).splitlines()
-    assert rows == ["| long | first 2 of 6 | +1.50 | stop casting | 1,000 | 1.00 | 1.0 |"]
+    assert rows == ["| long | first 2 of 6 | +1.50 | stop casting | 1,000 | 1.0 |"]
     assert report_tables.unsolved({"scenarios": found}) == (
         "2 bundled battles are too large to be solved whole, from about 1.0 billion positions in "
         "1.0 GiB (long) to about 2.0 billion positions in 1.0 GiB (longer)."

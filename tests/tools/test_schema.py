@@ -16,9 +16,10 @@ from wfb_gym.cli import main
 from wfb_gym.scenario import ScenarioError, scenario_from_dict
 
 FILES = sorted((PACKAGE / "data" / "scenarios").rglob("*.toml"))
+PAGES = [path.relative_to(schema.ROOT / "docs").as_posix() for path in schema.PAGES]
 EXAMPLES = [
     text
-    for name in ("scenarios.md", "howto/write-a-scenario.md")
+    for name in ("howto/write-a-scenario.md", *PAGES)
     for text in blocks(page(name), "toml")
     if "\n[[dispeller." in text and "name = " in text.split("[", maxsplit=1)[0]
 ]

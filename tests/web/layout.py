@@ -10,7 +10,8 @@ _FIND = """
   for (const each of document.querySelectorAll('body *')) {
     const box = each.getBoundingClientRect();
     if (!box.width || !box.height || !each.checkVisibility()) continue;
-    if (each.closest('.q-loading-bar')) continue;  // it waits beside the page
+    // The first waits beside the page, the second runs out from a click.
+    if (each.closest('.q-loading-bar, .q-ripple')) continue;
     const words = (each.textContent || '').trim().slice(0, 40);
     const name = `${each.tagName.toLowerCase()}.${each.getAttribute('class') || ''} "${words}"`;
     const ends = `from ${Math.round(box.left)} to ${Math.round(box.right)}`;

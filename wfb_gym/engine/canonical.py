@@ -27,13 +27,13 @@ from wfb_gym.scenario.sizes import ARMIES, MARK_WORDS, TARGETS, UNITS
 
 @jit(forceinline=False)
 def canonicalize(packed: PackedScenario, state: State) -> None:
-    """Replace the state with the representative of all states that play the same.
+    """Replace the state with the representative of all equivalent states.
 
-    A representative's successors are the representatives of the merged states' successors, so the
-    values of the representatives cover a whole battle.
+    A representative's successors are the representatives of the merged states' successors, so it
+    is enough to store the values of representatives.
 
-    Nothing is merged until the last phase's dice have been generated. Nothing is merged if spells
-    are aimed at units and characters.
+    States are merged only after the last phase's dice have been generated, and never if spells are
+    aimed at units and characters.
     """
     if packed.targets or not last_phase(packed, state) or _before_dice(state):
         return

@@ -19,9 +19,9 @@ def to_wound(strength: int, toughness: int) -> int:
 
 @jit
 def armour_needed(armour_save: int, strength: int) -> int:
-    """Return the D6 needed for an armour save against `strength`; 7 or more means no save.
+    """Return the D6 roll needed for an armour save against `strength`; 7 or more: no save.
 
-    Each point of Strength above 3 makes the save one worse. A natural 1 always fails, so the result
+    Each point of Strength above 3 worsens the save by one. A natural 1 always fails, so the result
     is at least 2.
     """
     return max(2, armour_save + max(0, strength - 3))

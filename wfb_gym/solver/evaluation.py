@@ -47,7 +47,7 @@ class Score:
 
     @property
     def score(self) -> float | None:
-        """The normalized score: 100 (guaranteed - random) / (optimum - random).
+        """The normalised score: 100 (guaranteed - random) / (optimum - random).
 
         100 is optimal, and 0 is no better than random play. None if both have the same value.
         """

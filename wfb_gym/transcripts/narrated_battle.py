@@ -145,12 +145,12 @@ class NarratedBattle:
         return describe(self.names, int(code), tuple(map(int, faces)), positions, visible)
 
     def _follow(self, before: Battle, code: int) -> None:
-        """Update the visible position after a step from `before`, by an action or an outcome.
+        """Update the visible position after an action or an outcome in the position `before`.
 
-        The engine clears fields that no longer affect the game. In the last phase, these are models
-        out of reach and the wounds of spent wizards; at the end, everything. Viewers still need
-        these fields. The engine therefore repeats every step in a copy of the battle with extra
-        phases, and the visible position takes losses, items and knowledge from this copy.
+        The engine clears fields that no longer affect the game. In the last phase, it clears models
+        out of reach and the wounds of spent wizards; at the end of the battle, it clears everything.
+        Viewers still need these fields. Every step is therefore repeated in a copy of the battle
+        that has extra phases, and losses, items and known information are copied from there.
         """
         packed, states = self._extended[0], self._extended_state(before)
         step = transition.act if before.is_decision() else transition.resolve

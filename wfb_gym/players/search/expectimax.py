@@ -1,9 +1,9 @@
-"""Expectimax: a full-width search with exact dice to a fixed depth, then a heuristic value.
+"""Expectimax: a full-width search to a fixed depth with exact dice and heuristic leaf values.
 
 The search expands every reachable position, level by level. Positions reached by several paths are
-stored once. The engine enumerates the dice. Leaves are valued by `wfb_gym.players.search.estimate`
-or by the caller (`wfb_gym.players.search.ply_search`). The search ends with the phase at the
-latest. If a one-phase battle fits as a whole, the agent plays it optimally.
+stored once. The engine enumerates the dice. Leaf values come from `wfb_gym.players.search.estimate`
+or from the caller (`wfb_gym.players.search.ply_search`). The search never goes past the end of the
+phase. If its depth covers all of a one-phase battle, the agent plays optimally.
 """
 
 from typing import NamedTuple

@@ -1,7 +1,7 @@
-"""Values of the legal actions at a decision in a magic phase, computed from its duel.
+"""Computes the values of the legal actions at a decision from the duel of its magic phase.
 
 A single compiled function, `action_points`, handles every kind of decision that a duel represents.
-It is called by phase search and by the advice for users.
+Phase search and the advice for players call it.
 """
 
 from typing import NamedTuple
