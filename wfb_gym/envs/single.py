@@ -47,8 +47,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     ## Observation Space
 
     `Box(float32)`: a flat vector from the learner's perspective, scaled to finite bounds without
-    clipping. `named_fields(observation)` returns its fields by name. Units and scales are
-    documented in `wfb_gym.encoding.fields`. Different positions always have different observations.
+    clipping. `named_fields(observation)` returns its fields by name. The documentation
+    lists their meanings and units. Different positions always have different observations.
     The last observation of an episode contains only the scenario's constants.
 
     ## Rewards

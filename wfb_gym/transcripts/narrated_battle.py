@@ -148,7 +148,7 @@ class NarratedBattle:
         """Update the visible position after an action or an outcome in the position `before`.
 
         The engine clears fields that no longer affect the game. In the last phase, it clears models
-        out of reach and the wounds of spent wizards; at the end of the battle, it clears everything.
+        out of reach and the wounds of spent wizards; when the battle ends, it clears everything.
         Viewers still need these fields. Every step is therefore repeated in a copy of the battle
         that has extra phases, and losses, items and known information are copied from there.
         """
