@@ -167,7 +167,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     def step(
         self, action: np.int64 | int
     ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
-        """Play one action, then the dice and the opponent's actions until the learner decides again.
+        """Play one action, then dice and opponent actions until the learner decides again.
 
         Args:
             action: a member of the action space.
