@@ -10,13 +10,13 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.pages import PACKAGE, blocks, page
+from tests.pages import PACKAGE, ROOT, blocks, page
 from tools import schema
 from wfb_gym.cli import main
 from wfb_gym.scenario import ScenarioError, scenario_from_dict
 
 FILES = sorted((PACKAGE / "data" / "scenarios").rglob("*.toml"))
-PAGES = [path.relative_to(schema.ROOT / "docs").as_posix() for path in schema.PAGES]
+PAGES = [path.relative_to(ROOT / "docs").as_posix() for path in schema.PAGES]
 EXAMPLES = [
     text
     for name in ("howto/write-a-scenario.md", *PAGES)

@@ -1,0 +1,78 @@
+"""`wfb_gym train`: a policy learns, is graded exactly, and is stored with its learning curve."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wfb_gym import solver
+from wfb_gym.cli import main
+
+needs_learners = pytest.mark.needs("sb3_contrib", "matplotlib")
+
+
+def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    with pytest.raises(SystemExit) as caught:
+        main(["train", *arguments])
+    assert caught.value.code == 2
+    return capsys.readouterr().err
+
+
+@needs_learners
+def test_a_policy_learns_in_an_empty_folder(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "wfb_gym", "train", "apprentice", "--steps", "16384"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    scores = [float(score) for score in re.findall(r"score +(-?[\d.]+)", done.stdout)]
+    assert scores[-1] > scores[0] + 30
+    picture = (tmp_path / "apprentice-caster.png").read_bytes()
+    assert picture.startswith(b"\x89PNG")
+    model = str(tmp_path / "apprentice-caster.zip")
+    graded = solver.normalised_score("apprentice", model, seat="caster").score
+    assert graded == pytest.approx(scores[-1], abs=0.05)
+
+
+@needs_learners
+def test_the_same_seed_gives_the_same_scores(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def printed(seed: int) -> list[str]:
+        arguments = ["--seat", "dispeller", "--steps", "4096", "--seed", str(seed)]
+        assert main(["train", "apprentice", *arguments, "--out", str(tmp_path / "a")]) == 0
+        return re.findall(r"score.*", capsys.readouterr().out)
+
+    first = printed(3)
+    assert len(first) == 3
+    assert printed(3) == first
+
+
+@needs_learners
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("border-skirmish",), "memory"),
+        (("nowhere",), "the name of a bundled scenario"),
+        (("apprentice", "--out", "no/model.zip"), "--out: expected a file in a folder that exists"),
+        (("apprentice", "--steps", "0"), "--steps: expected a number from 1"),
+        (("apprentice", "--seed", "-1"), "--seed: expected a number from 0"),
+    ],
+)
+def test_bad_input_is_one_line(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    message = error_of(capsys, *arguments)
+    assert words in message
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_missing_extra_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
+    assert 'expected the extra "train"' in error_of(capsys, "apprentice")
