@@ -500,7 +500,7 @@ def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> Non
     assert main(["advise", "border-skirmish"]) == 0
     reply = capsys.readouterr().out
     assert "This phase is worth about" in reply
-    method = "this phase and the later phases, each reduced to a duel of its best spells"
+    method = "a duel of the best spells in each phase, without casualties in later phases"
     assert f"Values are estimates, not exact: {method}." in reply
     assert "The reason: border-skirmish does not fit into" in reply
     assert "--phases 1 looks no further" in reply

@@ -110,6 +110,11 @@ rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
     assert ("house rule" in reply, "house rule" in shown) == (bool(remark), bool(remark))
 
 
+def test_house_rules_of_a_copied_miscast_table_are_marked(capsys: Capture) -> None:
+    assert "6e" in load_scenario("archmage-duel").miscast_tables
+    assert "Rows 5-6, 7, 8-9, 10-11, 12: house rule" in output(capsys, "odds archmage-duel")
+
+
 @pytest.mark.parametrize("bonus", [0, 1])
 def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
     items = ["Staff of Sorcery"] if bonus else []

@@ -40,7 +40,7 @@ def test_too_large_positions_are_searched() -> None:
     assert not analysis.is_exact
     assert (
         analysis.method
-        == "this phase and the later phases, each reduced to a duel of its best spells"
+        == "a duel of the best spells in each phase, without casualties in later phases"
     )
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))

@@ -270,6 +270,7 @@ def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
     if spell is None:
         names = [spell.name for spell in lore_spells() if lore in (None, spell.lore)]
         kind = f"a spell of the lore of {lore}" if lore else "a spell of a lore"
-        expected = f"{one_of(names, name, kind)}, or a casting_value for your own spell"
+        own = "a casting_value for your own spell, such as one of an army book"
+        expected = f"{one_of(names, name, kind)}, or {own}"
         raise problem_error(problem_in(data, "name", expected))
     return spell

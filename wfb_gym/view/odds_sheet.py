@@ -19,6 +19,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario
+from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
 from wfb_gym.scenario.sizes import NO_BEARER
 from wfb_gym.view.effects import item_words
 from wfb_gym.view.hidden_sets import chances_words, hidden_sets
@@ -41,7 +42,7 @@ class MiscastOdds:
         chance: its probability.
         text: its effect, in words.
         points: its cost in points.
-        is_house_rule: whether it comes from a bundled table and has no printed source.
+        is_house_rule: whether it is a row of a bundled table without a printed source.
     """
 
     roll: str
@@ -270,7 +271,10 @@ class _Sheet:
             for i, who in enumerate(side.wizards)
             if self.scenario.miscast_table_of(side, who) == table
         )
-        is_bundled = table not in self.scenario.miscast_tables
+        # Compare rows, because a scenario's own table may be a copy of a bundled one.
+        bundled = [
+            row for name in bundled_miscast_tables() for row in bundled_miscast_table(name).rows
+        ]
         dice = int(packed.miscast_dice[number])
         rolls = Counter[int]()
         for (_, _, total), count in roll_counts(dice).items():
@@ -285,7 +289,7 @@ class _Sheet:
             cost = float(row_cost(packed, self.army, wizard, packed_row))
             text = self.names.miscast(self.army, wizard, first)
             roll = str(first) if first == last else f"{first}-{last}"
-            is_house_rule = is_bundled and row.source == "ours"
+            is_house_rule = row.source == "ours" and row in bundled
             rows.append(MiscastOdds(roll, float(chance), text, cost, is_house_rule))
         return tuple(rows)
 
@@ -313,7 +317,7 @@ def wizard_line(wizard: WizardOdds) -> str:
 
 
 def remark_of(rows: Sequence[MiscastOdds]) -> str:
-    """Return a remark if any rows in a bundled miscast table are house rules, otherwise ""."""
+    """Return a remark if any rows are house rules of a bundled miscast table, otherwise ""."""
     ours = [row.roll for row in rows if row.is_house_rule]
     if not ours:
         return ""
