@@ -39,12 +39,20 @@ def nav() -> list[str]:
 
 def test_every_page_is_in_the_nav_once() -> None:
     entries = nav()
-    assert len(entries) == len(set(entries))
+    twice = sorted({entry for entry in entries if entries.count(entry) > 1})
+    assert not twice, f"pages in two toctrees: {', '.join(twice)}"
     for name in PAGES:
         found = name in entries or any(fnmatch(name, entry) for entry in entries)
-        assert found != (name == "index"), name
+        if name == "index":
+            assert not found, "docs/index.md: expected in no toctree, found in one"
+            continue
+        place = f"docs/{name.partition('/')[0]}.md" if "/" in name else "docs/index.md"
+        assert found, (
+            f"{name}: expected in a toctree, found in none; add it to the toctree of {place}, "
+            "or of the page that introduces it"
+        )
     for entry in entries:
-        assert "*" in entry or entry in PAGES, entry
+        assert "*" in entry or entry in PAGES, f"toctree entry {entry}: no such page in docs/"
 
 
 @pytest.mark.parametrize("path", sorted((DOCS / "api").glob("*.md")), ids=lambda path: path.stem)

@@ -22,7 +22,12 @@ import gymnasium as gym
 from experiments.common import FAILED
 from tools.documents import IMAGES, ROOT, CheckOptions
 from tools.pages import make_unwrapped
-from tools.scenario_results import ScenarioResult, scenario_groups, scenario_results
+from tools.scenario_results import (
+    MissingResultsError,
+    ScenarioResult,
+    scenario_groups,
+    scenario_results,
+)
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.nodes import BEFORE_BATTLE
 from wfb_gym.files import atomic_write_text
@@ -155,7 +160,11 @@ def find_stale_files(wanted: Mapping[Path, str]) -> list[str]:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page and the pictures, or check them, and return the exit status."""
     options, _ = parse_options(CheckOptions, arguments, module="tools.gallery", description=__doc__)
-    wanted = make_gallery()
+    try:
+        wanted = make_gallery()
+    except MissingResultsError as error:
+        print(f"gallery: {error}", file=sys.stderr)
+        return FAILED
     changed = find_stale_files(wanted)
     for name in changed:
         print(f"{'stale' if options.check else 'written'}: {name}", file=sys.stderr)

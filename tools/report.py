@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from experiments.common import FAILED
 from tools.documents import ROOT, find_stale_tables, rewrite_tables, run_report
 from tools.report_tables import ALL, PAGES
+from tools.scenario_results import MissingResultsError
 from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.suggestions import did_you_mean
 
@@ -60,11 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for page, command in PAGES.items():
             print(f"{page}: python -m {command}")
         return 0
-    if given.check:
-        stale = find_stale_tables(chosen)
-        print(f"stale: {', '.join(stale)}" if stale else "all tables are current")
-        return FAILED if stale else 0
     try:
+        if given.check:
+            stale = find_stale_tables(chosen)
+            print(f"stale: {', '.join(stale)}" if stale else "all tables are current")
+            return FAILED if stale else 0
         for one in chosen:
             if given.scratch:
                 run_report(one)
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.scratch and not given.names:
             for command in dict.fromkeys(PAGES.values()):
                 subprocess.run([sys.executable, "-m", *command.split()], cwd=ROOT, check=True)
-    except subprocess.CalledProcessError as error:
+    except (subprocess.CalledProcessError, MissingResultsError) as error:
         print(f"report: {error}", file=sys.stderr)
         return FAILED
     return 0

@@ -32,6 +32,10 @@ SELF_PLAY = "self-play"
 MISSING = "–"  # noqa: RUF001
 
 
+class MissingResultsError(ValueError):
+    """A bundled scenario has no results in docs/results/."""
+
+
 @dataclass(frozen=True)
 class PolicyScore:
     """A policy's mean score over both seats.
@@ -113,9 +117,12 @@ def scenario_groups() -> dict[str, list[str]]:
 
 
 def scenario_results() -> dict[str, ScenarioResult]:
-    """Return the results in docs/results/ for every scenario, by name."""
+    """Return the results in docs/results/ for every scenario, by name.
+
+    Raises:
+        MissingResultsError: if a bundled scenario has no results.
+    """
     entries = [*_read("values"), *_read("hidden-values")]
-    scores = _best_scores()
     found: dict[str, ScenarioResult] = {}
     for entry in sorted(entries, key=lambda entry: "too_large" not in entry):
         name, states = entry["scenario"], entry.get("histories", entry.get("states"))
@@ -131,6 +138,13 @@ def scenario_results() -> dict[str, ScenarioResult]:
             half = ceil(100 * max(errors)) / 100 if errors else 0.0
             solved = "bounds" if errors else "exact"
             found[name] = ScenarioResult(name, states, solved, shown, half)
+    for report, names in (("values", bundled_scenarios()), ("hidden-values", hidden_scenarios())):
+        if missing := [name for name in names if name not in found]:
+            raise MissingResultsError(
+                f"docs/results/{report}.json: expected results for all bundled scenarios, found "
+                f"none for {', '.join(missing)}; run python -m tools.report --scratch {report}"
+            )
+    scores = _best_scores()
     return {
         name: replace(each, best=scores.get((name, each.solved != "no")))
         for name, each in found.items()

@@ -11,22 +11,13 @@ from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
 
 IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 SEAT = {"wfb_gym/Caster-v0": 0, "wfb_gym/Dispeller-v0": 1}
 BATTLE = "wfb_gym/Battle-v0"
-PHASES = (
-    "apprentice",
-    "archmage-duel",
-    "dwarf-hold",
-    "grand-conclave",
-    "long-siege",
-    "orc-shaman-hunt",
-    "seventh-edition-duel",
-    "storm-council",
-)
-"""Bundled scenarios whose spells have fixed points; the others are battles of whole armies."""
+PHASES = tuple(name for name in bundled_scenarios() if load_scenario(name).battlefield is None)
+"""Bundled scenarios without a battlefield; the others are battles of whole armies."""
 MOST_STEPS = 2000
 
 

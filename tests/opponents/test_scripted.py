@@ -32,7 +32,8 @@ from ..envs.playing import lowest, raw, some, table_of, throw
 
 KINDS = list(SCRIPTED.values())
 SCENARIOS = wfb_gym.bundled_scenarios()
-THINKING = [Scripted.GREEDY, Scripted.VETERAN]
+THINKING = [kind for kind in KINDS if kind not in (Scripted.RANDOM, Scripted.OPTIMAL)]
+"""Players that follow rules only: no random numbers, and no move table."""
 EXOTIC = (
     "free spells",
     "re-rolls",

@@ -6,6 +6,8 @@ import pytest
 
 from experiments.leaderboards.protocol import BATTLES
 from experiments.leaderboards.submissions import read_submissions
+from tools import gallery, report
+from tools import scenario_results as module
 from tools.documents import RESULTS
 from tools.scenario_results import (
     STRENGTH,
@@ -25,6 +27,21 @@ def test_every_scenario_is_in_one_group_and_has_results() -> None:
     assert sorted(names) == sorted([*bundled_scenarios(), *hidden_scenarios()])
     assert set(scenario_results()) == set(names)
     assert {len(group) for group in groups.values()} == {8, 12, 6}
+
+
+def test_missing_results_are_one_error_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "bundled_scenarios", lambda: [*bundled_scenarios(), "new-duel"])
+    wanted = "found none for new-duel; run python -m tools.report --scratch values"
+    with pytest.raises(ValueError, match=wanted):
+        scenario_results()
+    for main, arguments in ((gallery.main, ["--check"]), (report.main, ["--check", "values"])):
+        monkeypatch.setattr(module, "load_scenario", lambda name: load_scenario("apprentice"))
+        assert main(arguments) != 0
+        lines = capsys.readouterr().err.splitlines()
+        assert len(lines) == 1
+        assert wanted in lines[0]
 
 
 def test_values_are_those_of_the_solver() -> None:
