@@ -25,7 +25,7 @@ from wfb_gym.seats import SEATS
 STRENGTH = ("strength", "strength-slow", "strength-search", "strength-self-play")
 """Results of `experiments.strength`, all against the same opponents."""
 LEFT_OUT = "expectimax", "search", "mcts"
-"""Planners that the table of unseen scenarios omits, because they score about as much as phase-search."""
+"""Planners that the table of unseen scenarios omits: they score about as much as phase-search."""
 UNSEEN = "phase-500"
 """Kind of generated scenarios shown in README.md's table."""
 SELF_PLAY = "self-play"
