@@ -63,7 +63,7 @@ class Limits:
         targets: whether spells may be aimed at units and characters.
         resistance: whether Magic Resistance may add dispel dice.
         marks: whether spells may leave marks, which prevent a second cast at the same target.
-        comets: whether spells may land several turns after they are cast.
+        comets: whether spells may land at the start of a later phase.
         selection: whether wizards may draw their spells at the start of the battle.
         stored_dice: whether items may store dice for a later phase.
         panic: whether units may start to flee or may rally.

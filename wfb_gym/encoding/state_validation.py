@@ -403,7 +403,7 @@ def _check_pending(fields: _States) -> None:
 
 
 def _caster(fields: _States) -> Values:
-    """Return the wizard casting the current spell, or 0 if there is none."""
+    """Return the wizard casting the current spell; meaningless if there is none."""
     spell = np.maximum(fields["spell"].astype(np.int64) - 1, 0)
     return fields.of_member("spells", "wizard", fields.active, spell).astype(np.int64)
 
@@ -484,7 +484,7 @@ def _check_casters(fields: _States) -> None:
 
 
 def _check_choices(fields: _States) -> None:
-    """Check that the mover has a real choice, since the engine plays forced actions itself."""
+    """Check that the mover of each decision is asked: the engine plays forced actions itself."""
     states, work = as_records(State, np.array(fields.records)), new_work_spaces()[0]
     for row in np.flatnonzero(fields["node"] != Node.END).tolist():
         packed = fields.packed[int(fields.scenario[row])]

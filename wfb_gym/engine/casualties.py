@@ -43,8 +43,8 @@ def wound_wizard(
 ) -> float:
     """Remove wounds from a character.
 
-    A unit of Daemons' focal model is one of its models, so the unit loses the wounds (house rule
-    C.87).
+    The focal model of a unit of Daemons is one of the unit's models, so the unit loses the wounds
+    (house rule C.87).
     """
     entry = packed.armies[army].wizards[wizard]
     if entry.daemons:

@@ -60,7 +60,7 @@ def _dispel_table() -> NDArray[np.float64]:
 
 @jit(_nrt=True, forceinline=False)
 def through_table(most_dice: int) -> NDArray[np.float64]:
-    """Return the probability that a spell is cast and a dispel roll with all dice fails.
+    """Return the probability that a spell is cast and a roll with all dice does not dispel it.
 
     Args:
         most_dice: maximum number of dice in either roll.

@@ -81,7 +81,7 @@ def may_cast(packed: PackedScenario, state: State, army: int, wizard: int) -> bo
 
 @jit
 def item_works(packed: PackedScenario, state: State, army: int, item: int) -> bool:
-    """Return whether an item's permanent effects work, even if its bearer flees (house rule C.6).
+    """Return whether an item's permanent effects work; its bearer may flee (house rule C.6).
 
     If the item needs a bearer, the bearer must be alive, on the table and not barred. Hidden items
     that a miscast has emptied do not work.

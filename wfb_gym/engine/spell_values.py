@@ -179,7 +179,7 @@ def expected_points_in_play(
 def _value_of_comet(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
-    """Return a Comet's points over the phases left while in play; 0 while it is striking."""
+    """Return the points over the phases left of a Comet in play; 0 while it is striking."""
     if state.striking == army * SPELLS + spell + 1:
         return 0.0
     aim = int64(state.aims[army, spell] - 1)

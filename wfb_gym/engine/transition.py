@@ -119,7 +119,8 @@ def is_asked(packed: PackedScenario, state: State, work: WorkSpace, count: int) 
     """Return whether the mover is asked to choose at a decision with `count` legal actions."""
     if count > 1:
         return True
-    # A player with hidden items is asked even without a choice: not asking would reveal the items.
+    # A player with hidden items is asked even without a choice if another possible set would give
+    # it one: not asking would reveal the items.
     return is_set_hidden(state, state.mover) and _others_could_choose(packed, state, work)
 
 

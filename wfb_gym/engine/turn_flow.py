@@ -243,7 +243,7 @@ def to_nominate(packed: PackedScenario, state: State) -> None:
 
 @jit(forceinline=False)
 def to_in_play(packed: PackedScenario, state: State) -> None:
-    """End casting. The opponent is then the first to try to dispel spells in play (S0)."""
+    """End casting. The opponent may then try first to dispel spells in play (S0)."""
     clear_cast(state)
     state.castable = 0
     if not state.in_play[0] | state.in_play[1]:
