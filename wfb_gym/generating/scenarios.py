@@ -201,7 +201,7 @@ def seeds(split: Split, count: int, first: int = 0) -> range:
         first: index of the first seed within the split.
 
     Raises:
-        ScenarioError: if the split is unknown or does not have that many seeds.
+        ScenarioError: if the split is unknown, or `count` or `first` is out of range.
     """
     if split not in _RANGES:
         raise ScenarioError("seeds", [Problem("split", '"train" or "test"', format_value(split))])

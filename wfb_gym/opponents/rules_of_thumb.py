@@ -127,7 +127,7 @@ def _item(packed: PackedScenario, state: State, work: WorkSpace, count: int, vet
 def _fewest_dice(
     packed: PackedScenario, state: State, work: WorkSpace, count: int, veteran: bool
 ) -> int:
-    """Return the action with the best chance, or -1 if there is none; ties go to fewer dice."""
+    """Return the dice action with the best chance, or -1 without one; ties go to fewer dice."""
     casts = state.node == Node.POOL_DICE or state.node == Node.RESERVE_DICE
     best = -1
     most = -1.0

@@ -26,7 +26,7 @@ SAMPLE_AFTER = 20_000
 """Number of solved positions after which a small sample checks whether the game is far too
 large."""
 LOOKS_LARGE = 5_000_000
-"""If the small sample's positions times its groups exceed this, the size is estimated before
+"""If the small sample's positions times its groups reach this, the size is estimated before
 solving continues. The number of groups corrects for long games, in which a small sample misses more
 positions. Solving such a game takes many times longer than estimating its size."""
 ESTIMATE_AFTER = 200_000

@@ -113,7 +113,7 @@ class _Group:
     def add(
         self, hashes: NDArray[np.uint64], hits: Whole, represented: Floats, states: States
     ) -> None:
-        """Add distinct positions, their hits, and the numbers of positions these represent."""
+        """Add distinct positions, their hits, and the numbers of positions the hits represent."""
         if self.limit < 1 << 64:
             low = hashes < np.uint64(self.limit)
             hashes, hits = hashes[low], hits[low]

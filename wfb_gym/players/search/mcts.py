@@ -9,8 +9,8 @@ chance node by the mean over its outcomes. The end of the phase is the horizon.
 
 During backup, a decision takes the value of its best action, and a chance node the mean over its
 outcomes. Outcomes that were never rolled count with their estimates (as in MaxUCT; Keller and
-Helmert 2013). Averaging rollouts instead would require thousands of simulations, because miscasts
-that kill a wizard cause more variance than most actions make a difference.
+Helmert 2013). Averaging rollouts instead would require thousands of simulations, because the
+variance from miscasts that kill a wizard is larger than most differences between actions.
 
 The result depends only on the position and the seed, not on the row in a batch.
 """

@@ -93,7 +93,7 @@ _MOST_PLACES = 200_000
 
 
 class Scratch(NamedTuple):
-    """Scratch arrays for one search, and its values in later phases."""
+    """Scratch arrays for one search, and values in later phases."""
 
     duel: Records[Duel]  # (1,)
     dispels: Records[Dispels]  # (ARMIES,)
