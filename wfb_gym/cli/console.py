@@ -31,7 +31,7 @@ _POSITION = ("position", "table")
 _UNDO = ("undo", "back")
 _COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
 _LIKE_A_COMMAND = 0.7
-"""Similarity (`difflib` ratio) above which an answer counts as a mistyped command."""
+"""Minimum similarity (`difflib` ratio) for an answer to count as a mistyped command."""
 _YES, _NO = ("y", "yes"), ("n", "no")
 HELP = """\
 Answer with a number, or with the beginning of a choice: fireball, 3 dice, scroll, pass.

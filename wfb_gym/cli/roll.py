@@ -10,7 +10,7 @@ from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_numbe
 
 MOST_DICE = 24
 """Maximum number of dice in one roll, and maximum absolute bonus. Copied from
-`wfb_gym.packing.records.DICE`, as importing it would take as long as the rest of the command."""
+`wfb_gym.scenario.sizes.DICE`, as importing it would take as long as the rest of the command."""
 HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
 """Highest possible total of dice and bonus."""
 TABLE_DICE = range(1, 7)

@@ -11,7 +11,7 @@ NUM_ENVS = 128
 ROLLOUT = 16
 """Decisions of each environment between two updates."""
 GRADES = 10
-"""Maximum number of points on the learning curve after the first."""
+"""Approximate maximum number of points on the learning curve after the first."""
 DPI = 120
 
 

@@ -209,7 +209,7 @@ class Batch(EpisodeDriver):
         return out
 
     def step_into(self, actions: NDArray[np.int64], out: BatchStep) -> None:
-        """Call `step` and write the results into arrays from `new_step`."""
+        """Do a step like `step`, and write the results into arrays from `new_step`."""
         if not self._policies and self.watcher is None:  # nothing else can fail, so copy nothing
             if self._step(actions, out) < 0:
                 self.check_actions(actions, strict=False)
@@ -224,7 +224,7 @@ class Batch(EpisodeDriver):
                 self.watcher.follow_step(self, actions)
 
     def prepare_step(self, actions: NDArray[np.int64], out: BatchStep) -> Callable[[], object]:
-        """Return a function that calls `step_into` with these arrays.
+        """Return a function that does the same as `step_into` with these arrays.
 
         Actions must be in the action space. For small batches, the Python calls around the kernel
         take as long as the kernel itself. The returned function skips them.

@@ -156,7 +156,7 @@ class Captions:
     def _add_row(
         self, left: float, top: float, mark: Shape | str, words: Iterable[str], who: Shape
     ) -> float:
-        """Add a mark and its meaning at half the picture's width, and return the bottom edge."""
+        """Add a mark and its meaning, half as wide as the picture; return the bottom edge."""
         font = self._font
         x, wide = self._left + left, self._wide / 2 - 2.4 * font
         lines = self._lines(" ".join(words), wide)

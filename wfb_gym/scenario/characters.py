@@ -39,7 +39,7 @@ def _without(dumped: dict[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 class BaseContact(StrictModel):
-    """Identical models in base contact with a character, possibly including a mount."""
+    """Identical models in base contact with a character, whose mount counts as one of them."""
 
     side: Literal["own", "enemy"]  # army that the models belong to
     # that army's unit that they belong to; it defines the characteristics below and loses the

@@ -104,8 +104,8 @@ def _spell_finder() -> Callable[[str], str | None]:
 class Spell(StrictModel):
     """A spell that is known by a wizard or bound in an item.
 
-    An entry with a casting value is the scenario's own spell and ignores the lores, even if a lore
-    contains a spell with that name. An entry without one refers to a lore's spell. Either becomes a
+    An entry with a casting value but no lore is the scenario's own spell. It ignores the lores,
+    even if one has a spell with that name. Any other entry refers to a lore's spell. Either is a
     spell with a fixed point value and no target if `worth` is a number of points. Otherwise, a
     lore's spell has the lore's effect, and the scenario's own spell has the keys of
     `wfb_gym.scenario.effects.SpellEffect` in its table.

@@ -443,7 +443,7 @@ def _replay_event(
 
 def _deal_to_fit(narrated: NarratedBattle, event: Event) -> None:
     """Change an army's dealt set, if necessary, to make its action legal."""
-    # Sets that fit the items shown also fit all earlier actions, which do not depend on the set.
+    # Sets that fit the items shown also fit the other earlier actions, which depend on no set.
     battle, army = narrated.battle, event.army
     for each in sets_that_may_be(narrated.names, battle, army):
         if event.code in battle.legal_actions():

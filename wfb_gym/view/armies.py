@@ -66,7 +66,7 @@ class SpellView(NamedTuple):
 
 
 class ItemView(NamedTuple):
-    """Identical items carried by one character.
+    """Identical items of one character, or of the army itself.
 
     Attributes:
         name: their name.
@@ -110,7 +110,7 @@ class CharacterView(NamedTuple):
 
 
 class UnitView(NamedTuple):
-    """A unit: models left and in total, wounds on its last model, points lost and condition."""
+    """A unit: models left and in total, wounds lost by its last model, points lost, condition."""
 
     name: str
     models: int

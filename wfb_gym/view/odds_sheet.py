@@ -61,8 +61,8 @@ class WizardOdds:
         level: its level; 0 if it is not a wizard.
         most_dice: maximum number of dice for one spell.
         cast_bonus: bonus to its casting results.
-        rolls: number of spells that it rolls on its lore, or 0 if it does not roll. `spells` then
-            lists all six spells in the lore.
+        rolls: number of spells that it rolls on its lore, or 0 if it does not roll. If it rolls,
+            `spells` lists all six spells in the lore.
         items: descriptions of its items by name, with "NAME x2" if it has two.
         spells: the odds for its spells, in the scenario's order.
         miscast_table: name of its miscast table, or "" if it cannot miscast.
