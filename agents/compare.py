@@ -11,8 +11,8 @@ play, each against its best response.
 
 Trainings run one after the other, each in its own process, in OUT/LEARNER/SEED (or
 LEARNER/SEAT/SEED). Finished trainings are stored in OUT/trainings.jsonl, and the same command
-continues an interrupted run. OUT gets results.json and a picture with curves by decisions and by
-seconds of learning. CPU time covers the whole process, grading included.
+continues an interrupted run. OUT gets results.json and a picture with curves by decisions. CPU time
+covers the whole process, grading included.
 """
 
 from wfb_gym._commands import run_main

@@ -79,7 +79,7 @@ class Dataset:
     name: str
     seat: str  # seat whose decisions are recorded, "caster" or "dispeller"
     scenario: str
-    env: Any  # the scenario played, rebuilt from the data set
+    env: Any  # the environment played, rebuilt from the data set
     decisions: RecordedDecisions
     behaviour_score: float | None  # the recorded players' exact score, if known
 

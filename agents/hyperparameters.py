@@ -32,7 +32,7 @@ QUICK = {
 class Hyperparameters:
     """An algorithm's hyperparameters. `Overrides` describes each one. DQN has some of its own.
 
-    The learning rate falls linearly to 0, and the entropy coefficient falls to `ent_final`.
+    The learning rate falls linearly to 0, and the entropy coefficient to `ent_final`.
     """
 
     steps: int

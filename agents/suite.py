@@ -180,7 +180,7 @@ def _summarise(wanted: Sequence[record.Settings]) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parse the command line, record missing data sets and return the exit status."""
+    """Parse the command line, record missing data sets, print all and return the exit status."""
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,

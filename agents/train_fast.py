@@ -77,7 +77,7 @@ class SampledActions(NamedTuple):
     masks: Tensor  # legal actions, bool (k, actions)
     actions: Tensor  # int64 (k,)
     log_probs: Tensor  # of the actions under the policy, float32 (k,)
-    values: Tensor  # critic's values, as shares of a spell's maximum value, float32 (k,)
+    values: Tensor  # critic's values, as shares of the best spell's value, float32 (k,)
     exploratory: Tensor  # bool (k,): drawn uniformly instead of from the policy
 
 

@@ -1,4 +1,4 @@
-"""Run tasks in order, and return failures as values."""
+"""Return the results of tasks in order, and failures as values."""
 
 import socket
 import traceback

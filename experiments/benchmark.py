@@ -7,9 +7,9 @@
 
 A figure is the median of at least five rounds, followed by the range of all rounds. Each round
 measures all compared cases in turn, so that other load on the machine slows them alike, and a ratio
-divides two figures of the same round. --json also prints the value of every round. Other libraries
-are measured if they are installed (`pip install -e ".[peers]"`). The installed package is measured
-if --wheel is given or dist/ has a wheel.
+divides two figures of the same round (by threads, two medians). --json also prints the value of
+every round. Other libraries are measured if they are installed (`pip install -e ".[peers]"`). The
+installed package is measured if --wheel is given or dist/ has a wheel.
 """
 
 from wfb_gym._commands import run_main
@@ -53,7 +53,7 @@ class Settings:
     """Settings for the benchmark.
 
     Attributes:
-        long: also solve storm-council, which takes minutes in every round.
+        long: also solve storm-council, which takes more than a minute in every round.
         profile: measure only the parts of an update of train_fast.
         wheel: wheel to install and measure.
     """

@@ -1,4 +1,4 @@
-"""A player that plans a given number of phases ahead, and a player that times its decisions."""
+"""A player that considers a given number of phases, and a player that times its decisions."""
 
 import time
 

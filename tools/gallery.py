@@ -82,7 +82,7 @@ WIDTH, LINE, GAP = 390, 24, 8
 
 
 def draw_card(scenario: Scenario) -> Drawing:
-    """Draw both armies at the start, one below the other, without hidden items."""
+    """Draw both armies at the start, one below the other, with the chances of hidden items."""
     start = NarratedBattle(scenario)
     while start.battle.node in BEFORE_BATTLE:  # deals of hidden items
         start.resolve(start.battle.chance_outcomes()[0][0])

@@ -248,7 +248,7 @@ METHODS = {
     "veteran": "script",
     "random": "random",
 }
-"""How submissions that are no reinforcement learners were made."""
+"""How submissions that are not reinforcement learners were made."""
 
 
 def unseen_table(_: Results) -> str:

@@ -41,7 +41,7 @@ class Grade:
 
 
 def grade_network(source: TargetSource, number: int, agent: Agent) -> list[Grade]:
-    """Return a policy's grades in the seats that have stakes, or [] if a scenario is too large."""
+    """Return a policy's grades in a scenario's seats with stakes, or [] if it is too large."""
     scenario, most = source.scenario(number), source.max_bytes
     try:
         # `full` is unmerged: policies may act differently at positions that play alike

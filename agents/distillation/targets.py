@@ -60,7 +60,7 @@ class Targets(NamedTuple):
 
 
 class TargetBatch(NamedTuple):
-    """A batch of b decisions in either seat, as observed by that seat."""
+    """A batch of b decisions of both seats, each as observed by its seat."""
 
     observations: Observations
     masks: Masks

@@ -286,7 +286,7 @@ class BatchEnvRunner(MultiAgentEnvRunner):
             )
 
     def _log_decisions(self, battles: int) -> None:
-        """Log the decisions and finished battles since the last call to RLlib's metrics."""
+        """Add the decisions and finished battles since the last call to RLlib's metrics."""
         counts, self._decisions[:] = self._decisions.tolist(), 0
         for seat, count in enumerate(counts):
             for name, key in (

@@ -212,7 +212,7 @@ def grade_generated(
         generated: the scenario.
 
     Returns:
-        A list for each seat with one score per run, or an empty list if the seat has no stake.
+        By seat, a list per run with its score, which is empty if the seat has no stake.
     """
     game = ExactGame(generated.scenario)
     found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}
