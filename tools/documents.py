@@ -31,6 +31,46 @@ class CheckOptions:
     check: bool = False
 
 
+def find_stale_files(wanted: Mapping[Path, str], folder: Path, pattern: str) -> list[str]:
+    """Return the names of files that are missing, outdated, or in a folder but not wanted.
+
+    Args:
+        wanted: texts by file.
+        folder: folder in which all files that match `pattern` should be wanted.
+        pattern: glob pattern.
+    """
+    paths = {*wanted, *folder.glob(pattern)}
+    found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
+    return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
+
+
+def update_files(
+    wanted: Mapping[Path, str], folder: Path, pattern: str, *, check: bool = False
+) -> bool:
+    """Write files, delete those not wanted in a folder, and list both on stderr.
+
+    Args:
+        wanted: texts by file.
+        folder: as in `find_stale_files`.
+        pattern: as in `find_stale_files`.
+        check: whether to only list the stale files.
+
+    Returns:
+        Whether the files are current.
+    """
+    changed = find_stale_files(wanted, folder, pattern)
+    for name in changed:
+        print(f"{'stale' if check else 'written'}: {name}", file=sys.stderr)
+    if check:
+        return not changed
+    folder.mkdir(exist_ok=True)
+    for path in set(folder.glob(pattern)) - set(wanted):
+        path.unlink()
+    for path, text in wanted.items():
+        atomic_write_text(path, text)
+    return True
+
+
 @dataclass(frozen=True)
 class Report:
     """A table or figure, and the command that produces its results."""

@@ -14,13 +14,13 @@ if __name__ == "__main__":
     run_main("tools.gallery")
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import gymnasium as gym
 
 from experiments.common import FAILED
-from tools.documents import IMAGES, ROOT, CheckOptions
+from tools.documents import IMAGES, ROOT, CheckOptions, update_files
 from tools.pages import make_unwrapped
 from tools.scenario_results import (
     MissingResultsError,
@@ -30,7 +30,6 @@ from tools.scenario_results import (
 )
 from wfb_gym.cli.parser import parse_options
 from wfb_gym.engine.nodes import BEFORE_BATTLE
-from wfb_gym.files import atomic_write_text
 from wfb_gym.render.armies import column_height, draw_armies
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
@@ -150,13 +149,6 @@ def make_gallery() -> dict[Path, str]:
     return {PAGE: "\n".join(parts), **pictures}
 
 
-def find_stale_files(wanted: Mapping[Path, str]) -> list[str]:
-    """Return the names of files that are missing, outdated, or not for any scenario."""
-    paths = {*wanted, *FOLDER.glob("*")}
-    found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
-    return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page and the pictures, or check them, and return the exit status."""
     options, _ = parse_options(CheckOptions, arguments, module="tools.gallery", description=__doc__)
@@ -165,14 +157,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MissingResultsError as error:
         print(f"gallery: {error}", file=sys.stderr)
         return FAILED
-    changed = find_stale_files(wanted)
-    for name in changed:
-        print(f"{'stale' if options.check else 'written'}: {name}", file=sys.stderr)
-    if options.check:
-        return FAILED if changed else 0
-    FOLDER.mkdir(exist_ok=True)
-    for path in {*FOLDER.glob("*")} - {*wanted}:
-        path.unlink()
-    for path, text in wanted.items():
-        atomic_write_text(path, text)
-    return 0
+    current = update_files(wanted, FOLDER, "*", check=options.check)
+    return 0 if current else FAILED

@@ -19,9 +19,8 @@ if __name__ == "__main__":
 import ast
 import inspect
 import re
-import sys
 from argparse import Action
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter
@@ -34,7 +33,7 @@ from gymnasium.envs.registration import EnvSpec, load_env_creator
 import wfb_gym
 from experiments.common import FAILED
 from experiments.tables import markdown_table
-from tools.documents import ROOT, CheckOptions
+from tools.documents import ROOT, CheckOptions, update_files
 from wfb_gym.cli import COMMANDS
 from wfb_gym.cli.parser import Parser, add_options, parse_options
 from wfb_gym.cli.scenarios import summarise_scenarios
@@ -47,7 +46,6 @@ from wfb_gym.encoding.fields import (
     UnitOffsets,
 )
 from wfb_gym.encoding.layout import KINDS
-from wfb_gym.files import atomic_write_text
 from wfb_gym.opponents.policy_spec import MODULES
 from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
 
@@ -420,25 +418,8 @@ def make_pages() -> dict[Path, str]:
     return {OVERVIEW: make_overview(), **{path: make_blocks(path) for path in WRITTEN}, **pages}
 
 
-def find_stale_pages(wanted: Mapping[Path, str]) -> list[str]:
-    """Return the names of pages that are missing, outdated, or without an id."""
-    paths = {*wanted, *FOLDER.glob("*.md")}
-    found = {path: path.read_text(encoding="utf-8") for path in paths if path.is_file()}
-    return sorted(path.name for path in paths if found.get(path) != wanted.get(path))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the pages, or check them, and return the exit status."""
     options, _ = parse_options(CheckOptions, arguments, module="tools.pages", description=__doc__)
-    wanted = make_pages()
-    changed = find_stale_pages(wanted)
-    for name in changed:
-        print(f"{'stale' if options.check else 'written'}: {name}", file=sys.stderr)
-    if options.check:
-        return FAILED if changed else 0
-    FOLDER.mkdir(exist_ok=True)
-    for path in set(FOLDER.glob("*.md")) - set(wanted):
-        path.unlink()
-    for path, text in wanted.items():
-        atomic_write_text(path, text)
-    return 0
+    current = update_files(make_pages(), FOLDER, "*.md", check=options.check)
+    return 0 if current else FAILED

@@ -122,7 +122,7 @@ def scenario_results() -> dict[str, ScenarioResult]:
     Raises:
         MissingResultsError: if a bundled scenario has no results.
     """
-    entries = [*_read("values"), *_read("hidden-values")]
+    entries = [*_results("values")["scenarios"], *_results("hidden-values")["scenarios"]]
     found: dict[str, ScenarioResult] = {}
     for entry in sorted(entries, key=lambda entry: "too_large" not in entry):
         name, states = entry["scenario"], entry.get("histories", entry.get("states"))
@@ -151,8 +151,8 @@ def scenario_results() -> dict[str, ScenarioResult]:
     }
 
 
-def _read(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["scenarios"]
+def _results(name: str) -> Any:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def _best_scores() -> dict[tuple[str, bool], PolicyScore]:
@@ -183,10 +183,10 @@ def _normalised_scores() -> Iterator[tuple[str, PolicyScore]]:
         for name, means in seats.items():
             if len(means) == len(SEATS):
                 yield name, PolicyScore(submission.name, float(np.mean(means)), submission.steps)
-    large = json.loads((RESULTS / "large.json").read_text(encoding="utf-8"))
+    large = _results("large")
     (name,) = large["args"]["scenario"]
     yield name, PolicyScore(SELF_PLAY, float(np.mean([*large["scores"].values()])), large["frames"])
-    horizon = json.loads((RESULTS / "horizon.json").read_text(encoding="utf-8"))
+    horizon = _results("horizon")
     for part in horizon["parts"]:
         name = part.get("scenario", "")
         if name in horizon["args"]["scenario"] and part["phases"] == part["of"]:
@@ -200,9 +200,8 @@ def _graded_tasks(submission: Submission) -> int:
 
 def _battle_scores() -> Iterator[tuple[str, PolicyScore]]:
     """Yield policies' points in battles, each from the results with the most battles."""
-    files = [json.loads((RESULTS / f"{name}.json").read_text("utf-8")) for name in STRENGTH]
     rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for results in files:
+    for results in map(_results, STRENGTH):
         if results["pool"] != list(POOL):
             raise ValueError(f"pool: expected {POOL}, found {results['pool']}")
         for row in results["rows"]:
@@ -247,8 +246,9 @@ METHODS = {
     "greedy": "script",
     "veteran": "script",
     "random": "random",
+    **dict.fromkeys(("self-play", "MaskablePPO", "DQN", "PPO"), "reinforcement learning"),
 }
-"""How submissions that are not reinforcement learners were made."""
+"""How the policies in README.md's table were made, by name without the kind."""
 
 
 def unseen_table(_: Results) -> str:
@@ -261,13 +261,14 @@ def unseen_table(_: Results) -> str:
         if len(seats) == len(tasks) and submission.name not in LEFT_OUT:
             middles = [float(interquartile_mean(scores)) for scores in seats]
             lows = [float(np.quantile(scores.mean(axis=0), 0.05)) for scores in seats]
-            rows.append((submission.name, submission.steps, middles, lows))
+            name = submission.name.removesuffix(f"-{UNSEEN}")
+            rows.append((name, submission.steps, middles, lows))
     rows.sort(key=lambda row: (round(float(np.mean(row[2])), 1), np.mean(row[3])), reverse=True)
     header = ["policy", "method", "training steps", *(task.seat for task in tasks)]
     cells = [
         [
-            name.removesuffix(f"-{UNSEEN}"),
-            METHODS.get(name, "reinforcement learning"),
+            name,
+            METHODS.get(name, MISSING),
             f"{steps:,}" if steps else "",
             *(f"{one:.1f} ({low:.0f})" for one, low in zip(middles, lows, strict=True)),
         ]

@@ -22,17 +22,11 @@ def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
     chances = [part["chance"] for part in parts]
     figure = Figure(figsize=(12.0, 4.2), layout="constrained")
     value, dice, used = figure.subplots(1, 3)
-    value.plot(chances, [part["known"] for part in parts], "--", color=GREY, label="both know")
-    value.plot(
-        chances, [part["value"] for part in parts], marker="o", ms=4, color=SERIES[0],
-        label="only its owner knows",
-    )  # fmt: skip
-    value.fill_between(
-        chances, [part["value"] for part in parts], [part["known"] for part in parts],
-        color=SERIES[0], alpha=0.12, linewidth=0,
-    )  # fmt: skip
-    value.set_ylabel("points of the caster")
-    value.legend(fontsize=9)
+    sign = 1 if results["args"]["side"] == "caster" else -1  # values are the caster's points
+    gains = [sign * (part["value"] - part["known"]) for part in parts]
+    value.plot(chances, gains, marker="o", ms=4, color=SERIES[0])
+    value.axhline(0.0, color=GREY, linewidth=1.0)
+    value.set_ylabel("points that its owner gains")
     seen = {int(n) for part in parts for n, share in part["dice"].items() if share > _SEEN}
     numbers = sorted(seen)
     shares = np.array([[part["dice"].get(str(n), 0.0) for n in numbers] for part in parts])
@@ -56,7 +50,7 @@ def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
     used.set_ylabel(f"percent of players with a {item}")
     used.legend(fontsize=9)
     for axes, title in (
-        (value, f"value of the {item}"),
+        (value, f"value of hiding the {item}"),
         (dice, "dice on the first spell"),
         (used, f"{item} used at"),
     ):
@@ -71,6 +65,10 @@ def draw_value_of_hiding(results: Mapping[str, Any], path: Path) -> None:
 
 def _draw_shares(axes: Axes, places: list[float], shares: Any, labels: list[str]) -> None:
     colours = [SERIES[k % len(SERIES)] for k in range(len(labels))]
-    axes.stackplot(places, 100.0 * shares.T, labels=labels, colors=colours, alpha=0.8)
-    axes.set(ylim=(0.0, 100.0), xlim=(min(places), max(places)))
-    axes.legend(fontsize=9, loc="lower right")
+    width = 0.8 * min(np.diff(places))  # play may jump between two chances
+    below = np.zeros(len(places))
+    for label, colour, part in zip(labels, colours, 100.0 * shares.T, strict=True):
+        axes.bar(places, part, width, bottom=below, label=label, color=colour)
+        below += part
+    axes.set(ylim=(0.0, 100.0))
+    axes.legend(fontsize=9, loc="lower right", framealpha=1.0)

@@ -44,10 +44,10 @@ HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions
 never bluffs loses to an enemy who knows the policy.
 
 """
-GENERATED = """The 5th percentile of the scores measures how often a policy fails. The last column
-is the share of the points between random and optimal play that the policy wins. It weights each
-scenario by the points at stake. Intervals are over scenarios, with the mean of a policy's runs in
-each scenario.
+GENERATED = """The 5th percentile of the scores measures how badly a policy can fail. The last
+column is the share of the points between random and optimal play that the policy wins. It weights
+each scenario by the points at stake. Intervals are over scenarios, with the mean of a policy's runs
+in each scenario.
 
 """
 BY_KIND = """Each cell contains the interquartile mean / the 5th percentile.

@@ -52,6 +52,7 @@ def test_the_same_seed_gives_the_same_scores(
     ("arguments", "words"),
     [
         (("border-skirmish",), "memory"),
+        (("hidden-scroll",), "hidden"),
         (("nowhere",), "the name of a bundled scenario"),
         (("apprentice", "--out", "no/model.zip"), "--out: expected a file in a folder that exists"),
         (("apprentice", "--steps", "0"), "--steps: expected a number from 1"),
@@ -75,4 +76,4 @@ def test_a_missing_extra_is_named(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "sb3_contrib", None)
-    assert 'expected the extra "train"' in error_of(capsys, "apprentice")
+    assert 'pip install "wfb-gym[train]"' in error_of(capsys, "apprentice")

@@ -8,6 +8,7 @@ import pytest
 
 import wfb_gym
 from tools import pages
+from tools.documents import find_stale_files
 from tools.pages import (
     SECTIONS,
     Argument,
@@ -22,7 +23,7 @@ from wfb_gym.envs.single import CasterEnv, MagicPhaseEnv
 
 def test_every_id_has_a_current_page() -> None:
     wanted = pages.make_pages()
-    assert pages.find_stale_pages(wanted) == [], "python -m tools.pages"
+    assert find_stale_files(wanted, pages.FOLDER, "*.md") == [], "python -m tools.pages"
     ids = {name for name in gym.registry if name.startswith("wfb_gym/")}
     made = [text for path, text in wanted.items() if path not in pages.WRITTEN]
     assert {text.split('make("')[1].split('"')[0] for text in made} == ids
@@ -82,8 +83,7 @@ def test_a_version_without_a_history_is_rejected() -> None:
         pages.make_environment_page(spec)
 
 
-def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "FOLDER", tmp_path)
+def test_stale_pages_are_named(tmp_path: Path) -> None:
     for name in ("kept", "old", "left"):
         (tmp_path / f"{name}.md").write_text("as it was", encoding="utf-8")
     wanted = {
@@ -91,4 +91,4 @@ def test_stale_pages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         tmp_path / "old.md": "new",
         tmp_path / "more.md": "",
     }
-    assert pages.find_stale_pages(wanted) == ["left.md", "more.md", "old.md"]
+    assert find_stale_files(wanted, tmp_path, "*.md") == ["left.md", "more.md", "old.md"]

@@ -23,10 +23,12 @@ def _shoot(page: Page, size: str) -> None:
     start(page, scenario="border-skirmish")
     choose(page, 1)
     if size == "phone":
-        choose(page, 0)
+        choose(page, 0)  # the next decision of the same battle
     _advise(page)
     page.evaluate("window.scrollTo(0, 0)")
     _save(page, f"web-{size}.png")
+    if size == "desk":
+        choose(page, 0)
     play_to_the_end(page)
     worst = page.locator(".wfb-review .worst a").first
     worst.click()

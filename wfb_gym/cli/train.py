@@ -47,7 +47,8 @@ def _run(options: TrainOptions) -> None:
 
         from wfb_gym.interop.sb3 import PhaseVecEnv
     except ImportError as error:
-        raise UsageError(f'expected the extra "train", found no {error.name}') from error
+        needed = 'training needs Stable-Baselines3 and Matplotlib: pip install "wfb-gym[train]"'
+        raise UsageError(f"{needed} ({error})") from error
     from wfb_gym import solver
     from wfb_gym.scenario import load_scenario
 

@@ -48,7 +48,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
 
     `Box(float32)`: a flat vector from the learner's perspective, scaled to finite bounds without
     clipping. `named_fields(observation)` returns its fields by name. The documentation
-    lists their meanings and units. Different positions always have different observations.
+    lists their meanings and units. Different positions have different observations.
     The last observation of an episode contains only the scenario's constants.
 
     ## Rewards
