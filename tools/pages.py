@@ -47,10 +47,11 @@ from wfb_gym.encoding.fields import (
 )
 from wfb_gym.encoding.layout import KINDS
 from wfb_gym.opponents.policy_spec import MODULES
-from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
+from wfb_gym.scenario.rulesets import bundled_miscast_rows
 
 FOLDER = ROOT / "docs" / "environments"
 OVERVIEW = ROOT / "docs" / "environments.md"
+README = ROOT / "README.md"
 AGENTS = ROOT / "docs" / "agents.md"
 SCENARIOS = ROOT / "docs" / "scenarios.md"
 BUNDLED = ROOT / "docs" / "scenarios" / "bundled.md"
@@ -322,7 +323,7 @@ def _value_of(action: Action) -> str:
 def house_rule_counts() -> str:
     """Return a sentence with the numbers of house rules in the ledger and in the miscast tables."""
     ledger = re.findall(r"^\| C\.\d+ \|", LEDGER.read_text(encoding="utf-8"), re.MULTILINE)
-    rows = [row for name in bundled_miscast_tables() for row in bundled_miscast_table(name).rows]
+    rows = bundled_miscast_rows()
     ours = sum(row.source == "ours" for row in rows)
     return (
         f"The ledger lists {len(ledger)} house rules. In the bundled miscast tables, {ours} of "
@@ -336,6 +337,7 @@ WRITTEN: dict[Path, dict[str, Callable[[], str]]] = {
     BUNDLED: {"bundled": bundled_table},
     COMMAND_LINE: {"commands": command_sections},
     LIMITS: {"house-rules": house_rule_counts},
+    README: {"house-rules": house_rule_counts},
 }
 """The generated blocks in pages that are otherwise written by hand."""
 

@@ -8,7 +8,7 @@ from wfb_gym._commands import run_main
 if __name__ == "__main__":
     run_main("tools.rendering")
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,33 +16,27 @@ from PIL import Image
 
 from wfb_gym.cli.parser import option, parse_options
 from wfb_gym.files import atomic_write
-from wfb_gym.render.picture import picture
-from wfb_gym.transcripts import Event, NarratedBattle, record
+from wfb_gym.render.picture import SIZE, picture
+from wfb_gym.transcripts import NarratedBattle, record
 
 
-def frames(
-    scenario: str, seed: int, first: int, last: int, size: tuple[int, int]
-) -> Iterator[tuple[Image.Image, Event]]:
-    """Yield pictures of a battle between two veterans, with the last event before each picture.
+def frame(scenario: str, seed: int, events: int) -> Image.Image:
+    """Return the picture of a battle between two veterans.
 
     Args:
         scenario: bundled name or file.
         seed: seed for the dice.
-        first: decisions and rolls before the first picture, at least 1.
-        last: decisions and rolls before the last picture. There are fewer if the battle ends.
-        size: width and height of the pictures, in pixels.
+        events: decisions and rolls before the picture. There are fewer if the battle ends.
     """
     transcript = record(scenario, "veteran", "veteran", seed=seed)
     narrated = NarratedBattle(transcript.scenario)
-    seen = []
-    for number, event in enumerate(transcript.events[:last], 1):
-        if event.kind == "decision":
-            seen.append(narrated.act(event.code))
-        else:
-            seen.append(narrated.resolve(event.code, event.faces))
-        if number >= min(first, len(transcript.events)):
-            drawn = picture(narrated.scenario, narrated.visible, seen, size=size)
-            yield Image.fromarray(drawn), event
+    seen = [
+        narrated.act(event.code)
+        if event.kind == "decision"
+        else narrated.resolve(event.code, event.faces)
+        for event in transcript.events[:events]
+    ]
+    return Image.fromarray(picture(narrated.scenario, narrated.visible, seen, size=SIZE))
 
 
 @dataclass(frozen=True)
@@ -67,8 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given, _ = parse_options(
         _Options, arguments, module="tools.rendering", description=main.__doc__
     )
-    size = (1280, 720)
-    *_, (drawn, _) = frames(given.scenario, given.seed, given.events, given.events, size)
+    drawn = frame(given.scenario, given.seed, given.events)
     with atomic_write(given.out) as file:
         drawn.quantize(128).save(file, format="png", optimize=True)
     print(given.out)

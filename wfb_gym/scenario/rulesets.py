@@ -241,3 +241,8 @@ def bundled_miscast_tables() -> tuple[str, ...]:
 def bundled_miscast_table(name: str) -> MiscastTable:
     """Return the miscast table with one of the names in `bundled_miscast_tables`."""
     return validate(MiscastTable, bundled_data(_FOLDER, name), f"{_FOLDER}/{name}.toml")
+
+
+def bundled_miscast_rows() -> list[MiscastRow]:
+    """Return the rows of all bundled miscast tables."""
+    return [row for name in bundled_miscast_tables() for row in bundled_miscast_table(name).rows]

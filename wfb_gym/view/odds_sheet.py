@@ -19,7 +19,7 @@ from wfb_gym.packing.records import PackedScenario
 from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario
-from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
+from wfb_gym.scenario.rulesets import bundled_miscast_rows
 from wfb_gym.scenario.sizes import NO_BEARER
 from wfb_gym.view.effects import item_words
 from wfb_gym.view.hidden_sets import chances_words, hidden_sets
@@ -272,9 +272,7 @@ class _Sheet:
             if self.scenario.miscast_table_of(side, who) == table
         )
         # Compare rows, because a scenario's own table may be a copy of a bundled one.
-        bundled = [
-            row for name in bundled_miscast_tables() for row in bundled_miscast_table(name).rows
-        ]
+        bundled = bundled_miscast_rows()
         dice = int(packed.miscast_dice[number])
         rolls = Counter[int]()
         for (_, _, total), count in roll_counts(dice).items():
