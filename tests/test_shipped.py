@@ -156,8 +156,8 @@ def test_a_wheel_contains_all_compiled_code(tmp_path: Path) -> None:
         "from wfb_gym.cli import main; main(['odds', 'border-skirmish'])\n"
         "import contextlib, importlib.util, io, tempfile\n"
         "if importlib.util.find_spec('sb3_contrib'):\n"
-        "    with tempfile.TemporaryDirectory() as out, contextlib.redirect_stdout(io.StringIO()):\n"
-        "        main(['train', 'apprentice', '--steps', '2048', '--out', f'{out}/policy'])\n"
+        "    with tempfile.TemporaryDirectory() as at, contextlib.redirect_stdout(io.StringIO()):\n"
+        "        main(['train', 'apprentice', '--steps', '2048', '--out', f'{at}/policy'])\n"
         "from wfb_gym.cli.compiling import compile_everything; compile_everything()\n"
     )
 
