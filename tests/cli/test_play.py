@@ -452,13 +452,11 @@ def test_a_changed_transcript_is_rejected(capsys: Capture, tmp_path: Path) -> No
     )
 
 
-# --- docs/transcripts.md -------------------------------------------------------------------
+# --- docs/play.md and docs/transcripts.md ------------------------------------------------
 
 
 def test_the_session_of_the_page_is_unchanged() -> None:
-    (session,) = (
-        each for each in blocks(page("transcripts.md"), "text") if "Your choice: " in each
-    )
+    (session,) = blocks(page("play.md"), "text")
     answers = re.findall(r"^(?:Your choice:|Once .*\(y/n\)) (.+)$", session, re.MULTILINE)
     _, shown = play_in_console(DUEL, answers, confirm=True)
     assert "\n".join(shown).split("\n") == session.rstrip("\n").split("\n")

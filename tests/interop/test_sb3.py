@@ -17,6 +17,7 @@ from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
 
 import wfb_gym  # noqa: F401 (registers the ids)
@@ -284,6 +285,29 @@ def test_maskable_ppo_learns_evaluates_and_loads(tmp_path: Path) -> None:
     masks = np.asarray(envs.env_method("action_masks"))
     expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
     np.testing.assert_array_equal(policy(observations, masks), expected)  # type: ignore[arg-type]
+
+
+class OwnNetwork(BaseFeaturesExtractor):
+    """A network that is not in Stable-Baselines3."""
+
+    def __init__(self, observation_space: Any) -> None:
+        super().__init__(observation_space, features_dim=8)
+        self.layer = torch.nn.Linear(observation_space.shape[0], 8)
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        found: torch.Tensor = self.layer(observations).sin()
+        return found
+
+
+def test_a_saved_model_has_a_network_of_its_own(tmp_path: Path) -> None:
+    path, envs = tmp_path / "model.zip", PhaseVecEnv(16, "dispeller")
+    options = {"features_extractor_class": OwnNetwork}
+    model = tiny(MaskablePPO, envs, n_steps=8, batch_size=32, policy_kwargs=options)
+    model.save(path)
+    observations, masks = envs.reset(), envs.action_masks()
+    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    agent = load_policy(path, deterministic=True)
+    np.testing.assert_array_equal(agent.act(observations, masks), expected)
 
 
 @pytest.mark.parametrize("kind", [PPO, A2C])
