@@ -20,7 +20,7 @@ from wfb_gym.render.picture import SIZE, picture
 from wfb_gym.transcripts import NarratedBattle, record
 
 
-def frame(scenario: str, seed: int, events: int) -> Image.Image:
+def battle_frame(scenario: str, seed: int, events: int) -> Image.Image:
     """Return the picture of a battle between two veterans.
 
     Args:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given, _ = parse_options(
         _Options, arguments, module="tools.rendering", description=main.__doc__
     )
-    drawn = frame(given.scenario, given.seed, given.events)
+    drawn = battle_frame(given.scenario, given.seed, given.events)
     with atomic_write(given.out) as file:
         drawn.quantize(128).save(file, format="png", optimize=True)
     print(given.out)

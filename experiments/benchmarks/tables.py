@@ -168,14 +168,9 @@ def machine_line(results: Results) -> str:
     """Return the machine and the number of rounds, in words."""
     machine = results["machine"]
     where = f"{machine.get('model', machine['processor'])}, {machine['cores']} cores"
-    counts = sorted(_lengths(results.get(ROUNDS, {})))
-    if not counts:
-        return f"Machine: {where}. The figures are the best of several rounds, without a range."
+    counts = sorted(_lengths(results[ROUNDS]))
     number = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else f"{counts[0]}"
-    return (
-        f"Machine: {where}. A figure with a range in brackets is the median of {number} rounds "
-        "[lowest-highest]."
-    )
+    return f"Machine: {where}. Each figure is the median of {number} rounds."
 
 
 def _lengths(tree: Any) -> set[int]:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from tests.pages import ROOT, blocks, page, rows_of
-from tools.rendering import frame
+from tools.rendering import battle_frame
 from wfb_gym.render.picture import SIZE
 
 PAGE = page("rendering.md")
@@ -43,7 +43,7 @@ def test_the_colours_are_those_that_the_picture_explains() -> None:
 def test_the_picture_of_the_page_matches_its_script() -> None:
     image = Image.open(ROOT / "docs" / "images" / "rgb-array.png")
     assert image.size == SIZE
-    drawn = frame("the-shattered-gate", 3, 99)
+    drawn = battle_frame("the-shattered-gate", 3, 99)
     kept = np.asarray(image.convert("RGB"), np.int16)
     differ = (np.abs(kept - np.asarray(drawn)) > 80).any(
         axis=2

@@ -18,7 +18,7 @@ from wfb_gym.engine.queries import bit, clear_bits
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, WIZARDS
 
 MOST_SPELLS = 8
-"""Maximum number of spells in a duel, including one that is being cast."""
+"""Maximum number of spells in a duel, including the spell being cast."""
 MOST_KEPT = 4
 """Maximum number of the active army's spells that remain in play until their wizard casts again."""
 MOST_TO_DISPEL = 6
