@@ -9,10 +9,9 @@ Proximal policy optimisation (Schulman et al. 2017). The learner of a seat, roll
 updates and the training loop are in this file, in this order. Additions for this game:
 
 - Both seats learn from the same battles, each with its own network. No opponent has to be chosen.
-- The exact score punishes a policy that is weak where its usual opponent never leads. Therefore
-  seats explore in part of the battles: they act at random with a probability (epsilon) that is
-  drawn for each battle. Earlier decisions are credited for a random action by the critic's
-  value only, so no policy relies on mistakes.
+- To learn positions where its usual opponent never leads, each seat acts at random in part of the
+  battles, with a probability (epsilon) drawn for each battle. Only the critic's value credits
+  earlier decisions for a random action, so no policy relies on mistakes.
 - A random action with a good result is reinforced even if the policy gives it a low probability.
   Samples of the policy would hardly ever correct a policy that is sure of a wrong action.
 - Some battles begin at a position of an archive that stores each position once, so that both seats
@@ -24,12 +23,12 @@ updates and the training loop are in this file, in this order. Additions for thi
 A run ends after --steps decisions. Time, load and the number of cores change nothing: the same
 seed and --workers give the same networks on a machine, to the byte.
 
-The run's folder gets caster.npz and dispeller.npz (`wfb_gym.players.learned.NetworkAgent` plays
-them), results.json, curve.png and, until the run is finished, a checkpoint for --resume, which
-needs the same settings. If the scenario can be solved, the run keeps each seat's network with the
-best exact score, and policy.png shows the caster's choices and the points that they give away.
-Otherwise it keeps the last networks and reports points per battle against the scripted players.
-Several runs have consecutive seeds and a folder each; --resume does not repeat finished ones.
+The run's folder gets caster.npz and dispeller.npz for `wfb_gym.players.learned.NetworkAgent`,
+results.json, curve.png and, until the run is finished, a checkpoint for --resume, which needs the
+same settings. If the scenario can be solved, the run keeps each seat's network with the best exact
+score, and policy.png shows the caster's choices and the points that they give away. Otherwise it
+keeps the last networks and reports points against the scripted players. Several runs have
+consecutive seeds and a folder each; --resume does not repeat finished ones.
 """
 
 from wfb_gym._commands import run_main

@@ -50,6 +50,13 @@ def test_names_that_are_mistyped_or_shortened(given: str, name: str) -> None:
     assert close_names(["level", "draw", "Halberdiers", "Dwarf Warriors"], given) == [name]
 
 
+def test_a_known_name_among_the_words_of_a_longer_one_is_suggested() -> None:
+    units = ["Halberdiers", "Dwarf Warriors", "Orc Boyz", "?"]
+    assert close_names(units, "Empire Halberdiers") == ["Halberdiers"]
+    assert close_names(units, "the dwarf-warriors of Karak") == ["Dwarf Warriors"]
+    assert close_names(units, "Dark Elf Warriors") == []
+
+
 def test_questions() -> None:
     assert did_you_mean(["draw", "play"], "drwa") == " (did you mean draw?)"
     assert did_you_mean(["draw", "play"], "x") == ""

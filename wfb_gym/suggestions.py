@@ -1,5 +1,6 @@
 """Suggestions for unknown names in files, commands and player specs."""
 
+import re
 from collections.abc import Callable, Iterable
 
 _MAX_LISTED = 24
@@ -42,7 +43,7 @@ def find_name(known: Iterable[str], given: str) -> str | None:
 
 
 def close_names(known: Iterable[str], given: str) -> list[str]:
-    """Return up to three known names that contain or resemble a given name.
+    """Return up to three known names that contain, resemble or are words of a given name.
 
     If one of them is its plural, only that one is returned.
     """
@@ -54,10 +55,18 @@ def close_names(known: Iterable[str], given: str) -> list[str]:
     if len(part) >= _LEAST_PART:
         found = [name for name in names if part in name]
         found += [name for name in names if _abbreviates(part, name)]
+        words = _words(given[:_MAX_GIVEN])
+        found += [plain(name) for name in names.values() if _words(name) < words]
     most = max(1, len(part) // _LETTERS_PER_SLIP)
     slips = {name: _slips(part, name, most) for name in names}
     found += sorted((name for name in names if slips[name] <= most), key=slips.__getitem__)
     return [names[match] for match in dict.fromkeys(found)][:_MOST]
+
+
+def _words(name: str) -> set[str]:
+    """Return a name's words of at least three letters, in lower case, or {""} if it has none."""
+    words = re.split(r"[\W_]+", name.casefold())
+    return {word for word in words if len(word) >= _LEAST_PART} or {""}
 
 
 def _abbreviates(given: str, name: str) -> bool:

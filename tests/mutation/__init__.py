@@ -1,0 +1,1 @@
+"""Mutation testing: small changes to the sources, and whether the tests notice them."""

@@ -1,0 +1,141 @@
+"""Apply small changes to the sources, one at a time, and report which ones the tests notice.
+
+    python -m tests.mutation
+    python -m tests.mutation --count 50 --seed 7
+    python -m tests.mutation --only wfb_gym/engine/casting.py
+
+Changes are drawn at random from all operators, constants, conditions and statements of the engine,
+the rules, the encoding, the solver, the players, the environments and the packing. For each one,
+the tests nearest to the file run first, then the package's other tests, then those of packages
+that use it. Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Test files that take
+more than 90 s without a change are left out.
+
+Finished changes are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
+`equivalent.toml` lists the changes that cannot be noticed, with the reason.
+"""
+
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from experiments.experiment import Experiment
+from experiments.outcomes import Line, Results, Run
+from experiments.tables import ResultTable
+from tests.mutation.mutants import Mutant, draw_mutants
+from tests.mutation.suite import ROOT, Suite, is_compiled, repository_copy, stages_of
+from wfb_gym.cli.parser import option
+
+_EQUIVALENT = Path(__file__).with_name("equivalent.toml")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings for the measurement.
+
+    Attributes:
+        count: number of changes.
+        seed: seed for drawing them.
+        only: files to change; all if none is given.
+        workers: processes that run tests.
+        out: folder of the results, and of the copies of the repository.
+    """
+
+    count: int = 300
+    seed: int = 1
+    only: tuple[str, ...] = option((), metavar="FILE")
+    workers: int = 2
+    out: Path = Path("runs/mutation")
+
+
+def _parts(settings: Settings) -> list[Mutant]:
+    drawn = draw_mutants(ROOT, 10**9, settings.seed)
+    chosen = [each for each in drawn if not settings.only or each.path in settings.only]
+    return chosen[: settings.count]
+
+
+def run_part(settings: Settings, mutant: Mutant) -> Line:
+    """Run the tests with a change, and return which test noticed it."""
+    with repository_copy(settings.out.absolute() / "copies") as copy:
+        baseline = settings.out.absolute() / "baseline"
+        suite = Suite(copy, baseline, compiled=not is_compiled(mutant.path))
+        changed = copy / mutant.path
+        source = changed.read_bytes()
+        noticed = None
+        for files in stages_of(mutant.path):
+            suite.prepare(files)
+            try:
+                changed.write_bytes(mutant.apply(source))
+                noticed = suite.notices(files)
+            finally:
+                changed.write_bytes(source)
+            if noticed:
+                break
+    return {"mutant": str(mutant), "path": mutant.path, "noticed": noticed}
+
+
+def _equivalent() -> dict[str, str]:
+    """Return the reasons why changes cannot be noticed, by change without its line."""
+    with _EQUIVALENT.open("rb") as file:
+        return {each["change"]: each["reason"] for each in tomllib.load(file).get("change", [])}
+
+
+def _without_line(mutant: str) -> str:
+    path, _, change = mutant.split(":", 2)
+    return f"{path}:{change}"
+
+
+def _ending(line: Line, equivalent: dict[str, str]) -> str:
+    if line["noticed"]:
+        return "timeout" if line["noticed"] == "timeout" else "noticed"
+    return "equivalent" if _without_line(line["mutant"]) in equivalent else "survived"
+
+
+def _results(run: Run[Settings, Mutant]) -> Results:
+    equivalent = _equivalent()
+    packages: dict[str, Counter[str]] = {}
+    for line in run.lines:
+        package = line["path"].split("/")[1]
+        packages.setdefault(package, Counter())[_ending(line, equivalent)] += 1
+    survivors = [line["mutant"] for line in run.lines if _ending(line, equivalent) == "survived"]
+    return run.document(packages=packages, survivors=survivors)
+
+
+def _rows(results: Results) -> list[list[str]]:
+    endings = ("noticed", "timeout", "survived", "equivalent")
+    rows = [["package", *endings, "score"]]
+    total: Counter[str] = Counter()
+    for package, found in sorted(results["packages"].items()):
+        total.update(found)
+        rows.append(_row(package, Counter(found), endings))
+    return [*rows, _row("all", total, endings)]
+
+
+def _row(name: str, found: Counter[str], endings: tuple[str, ...]) -> list[str]:
+    killed = found["noticed"] + found["timeout"]
+    judged = killed + found["survived"]
+    score = f"{100 * killed / judged:.0f} %" if judged else ""
+    return [name, *(str(found[ending]) for ending in endings), score]
+
+
+def _survivors(results: Results) -> str:
+    return "\n".join(["survivors:", *(f"  {each}" for each in results["survivors"])])
+
+
+_CHANGES = ResultTable("changes", _rows)
+EXPERIMENT = Experiment(
+    module="tests.mutation",
+    description=__doc__,
+    settings=Settings,
+    quick=None,
+    positive=("count", "workers"),
+    natural=("seed",),
+    kind="mutation",
+    free=("out", "workers", "count"),
+    parts=_parts,
+    run_part=run_part,
+    name_of=lambda line: str(line["mutant"]),
+    results=_results,
+    tables=lambda results: (_CHANGES.text(results), _survivors(results)),
+)
+main = EXPERIMENT.main

@@ -1,0 +1,86 @@
+"""Mutants of a source file, and the tests that run for them."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.mutation import score
+from tests.mutation.mutants import Mutant, draw_mutants, mutants_of
+from tests.mutation.suite import ROOT, stages_of
+
+SOURCE = '''"""Text with 1 number."""
+__all__ = ["half"]
+
+
+@decorate(2)
+def half(number: int | None = 3, *, is_odd: Literal[4] = 4) -> int | str:
+    """Return 5."""
+    record[number] += 6
+    call(number)
+    if not number or number < 7:
+        raise ValueError(f"{8}")
+    number = number // -9
+    return 1 if is_odd else min(number, é)
+'''
+
+
+def _changes(source: str, folder: Path) -> set[tuple[str, str]]:
+    (folder / "sample.py").write_text(source, encoding="utf-8")
+    return {(each.before, each.after) for each in mutants_of(folder, "sample.py")}
+
+
+def test_operators_constants_conditions_and_statements_are_changed(tmp_path: Path) -> None:
+    assert _changes(SOURCE, tmp_path) == {
+        ("3", "4"),
+        ("4", "5"),
+        ("record[number] += 6", "pass"),
+        ("6", "7"),
+        ("call(number)", "pass"),
+        ("not number or number < 7", "(not number and number < 7)"),
+        ("not number", "(number)"),
+        ("number < 7", "(number <= 7)"),
+        ("7", "8"),
+        ("1 if is_odd else min(number, é)", "(min(number, é) if is_odd else 1)"),
+        ("1", "2"),
+        ("number // -9", "(number * -9)"),
+        ("-9", "(9)"),
+        ("9", "10"),
+        ("min(number, é)", "max(number, é)"),
+    }
+
+
+def test_a_changed_file_differs_only_in_the_change(tmp_path: Path) -> None:
+    path = tmp_path / "sample.py"
+    path.write_text("é = 'é' < b\n", encoding="utf-8")
+    (mutant,) = mutants_of(tmp_path, "sample.py")
+    assert mutant.apply(path.read_bytes()).decode() == "é = ('é' <= b)\n"
+    assert str(mutant) == "sample.py:1: 'é' < b -> ('é' <= b)"
+
+
+def test_drawn_mutants_are_valid_and_repeatable() -> None:
+    drawn = draw_mutants(ROOT, 400, seed=3)
+    assert drawn[:100] == draw_mutants(ROOT, 100, seed=3)
+    assert drawn[:100] != draw_mutants(ROOT, 100, seed=4)
+    assert len(set(drawn)) == 400
+    for mutant in drawn:
+        ast.parse(mutant.apply((ROOT / mutant.path).read_bytes()))
+
+
+def test_the_nearest_tests_run_first_and_none_runs_twice() -> None:
+    stages = stages_of("wfb_gym/engine/casting.py")
+    assert "tests/engine/test_casting.py" in stages[0]
+    assert any(file.startswith("tests/solver/") for file in stages[-1])
+    files = [file for stage in stages for file in stage]
+    assert len(files) == len(set(files))
+
+
+@pytest.mark.slow
+def test_a_wrong_rule_is_noticed_and_a_pointless_change_survives(tmp_path: Path) -> None:
+    path = "wfb_gym/rules/wounds.py"
+    source = (ROOT / path).read_bytes()
+    settings = score.Settings(out=tmp_path)
+    harmless = Mutant(path, len(source), len(source), 1, "", "_UNUSED = 1\n")
+    assert score.run_part(settings, harmless)["noticed"] is None
+    wrong = next(each for each in mutants_of(ROOT, path) if each.before == "1")
+    assert str(score.run_part(settings, wrong)["noticed"]).startswith("tests/")
