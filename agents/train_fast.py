@@ -14,9 +14,8 @@ updates and the training loop are in this file, in this order. Additions for thi
   earlier decisions for a random action, so no policy relies on mistakes.
 - A random action with a good result is reinforced even if the policy gives it a low probability.
   Samples of the policy would hardly ever correct a policy that is sure of a wrong action.
-- Some battles begin at a position of an archive that stores each position once, so that both seats
-  also learn positions that only an exploiting opponent reaches (exploring starts, Sutton and Barto
-  2018, section 5.3).
+- Some battles begin at a position of an archive that stores each position once. So both seats learn
+  positions that only an exploiter reaches (exploring starts, Sutton and Barto 2018, section 5.3).
 - The entropy bonus falls geometrically: an early greedy policy stops exploring.
 - Battles end by themselves, and gamma is 1 by default.
 
