@@ -4,12 +4,14 @@
     python -m experiments.benchmark --json > benchmark.json
     python -m experiments.benchmark --long --wheel dist/wfb_gym-0.1.0-cp311-cp311-linux_x86_64.whl
     python -m experiments.benchmark --profile
+    python -m experiments.benchmark --keep runs/benchmark
 
 A figure is the median of at least five rounds, followed by the range of all rounds. Each round
 measures all compared cases in turn, so that other load on the machine slows them alike, and a ratio
 divides two figures of the same round (by threads, two medians). --json also prints the value of
-every round. Other libraries are measured if they are installed (`pip install -e ".[peers]"`). The
-installed package is measured if --wheel is given or dist/ has a wheel.
+every round. --keep stores finished parts in a folder, and the same command continues. Other
+libraries are measured if they are installed (`pip install -e ".[peers]"`). The installed package is
+measured if --wheel is given or dist/ has a wheel.
 """
 
 from wfb_gym._commands import run_main
@@ -20,76 +22,25 @@ if __name__ == "__main__":
 import sys
 import tempfile
 from collections import ChainMap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
-
-import torch
 
 from experiments.benchmarks import solving, starting, stepping, tables, training
 from experiments.benchmarks.aims import compare_with_targets
 from experiments.benchmarks.machine import describe_machine
 from experiments.benchmarks.peers import peer_rounds
+from experiments.benchmarks.plan import OPPONENTS, Plan, Settings, plan_of
 from experiments.benchmarks.rounds import ROUNDS, alternate, lists_of, medians, rounded
 from experiments.benchmarks.scaling import measure_scaling
-from experiments.common import versions
+from experiments.common import recorded_settings, versions
 from experiments.experiment import Experiment
 from experiments.outcomes import Results, Run
+from experiments.records import ResultFile
 from experiments.tables import text_table
-from wfb_gym.cli.parser import option
 from wfb_gym.interop.sb3 import PhaseVecEnv
-
-LARGE = (1024, 16_384)
-"""Batch sizes for the largest battle and for several threads."""
-OPPONENTS = ("random", "veteran")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings for the benchmark.
-
-    Attributes:
-        long: also solve storm-council, which takes more than a minute in every round.
-        profile: measure only the parts of an update of train_fast.
-        wheel: wheel to install and measure.
-    """
-
-    long: bool = False
-    profile: bool = False
-    wheel: Path | None = option(None, metavar="FILE", help="(default: the newest in dist/)")
-
-
-@dataclass(frozen=True)
-class _Plan(Settings):
-    """All measurements, and how long each one takes."""
-
-    sizes: tuple[int, ...] = (1, 64, *LARGE)  # environments in a batch
-    large: tuple[int, ...] = LARGE
-    rounds: int = 7  # of each case, after a warm-up; an odd number has a measured median
-    slow_rounds: int = 5  # of cases that take seconds
-    seconds: float = 0.15  # of each round
-    envs: int = 512  # battles in parallel in training
-    updates: int = 8  # per round of training
-    small: int = 100  # scenarios solved in parallel
-    quick: bool = False
-    """Leave out cases that take a minute: large solutions, and starting with an empty compile
-    cache."""
-
-    @property
-    def frames(self) -> int:
-        """Number of decisions in a round of training."""
-        return self.updates * self.envs * training.STEPS
-
-
-QUICK: dict[str, Any] = {
-    "sizes": (1, 64), "large": (64,), "rounds": 1, "slow_rounds": 1, "seconds": 0.01, "envs": 16,
-    "updates": 1, "small": 3, "quick": True,
-}  # fmt: skip
-
 
 Rates = dict[str, dict[str, list[float]]]
 """Rates by case and name, with one value per round."""
@@ -104,7 +55,7 @@ def _measure_rates(
     return found
 
 
-def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[str, Rates]:
+def measure_batches(plan: Plan, sizes: Sequence[int], scenario: str) -> dict[str, Rates]:
     """Measure the batched step by batch size, and in the duel also other libraries."""
     cases: dict[str, stepping.Round] = {}
     names: dict[str, tuple[str, str]] = {}
@@ -125,7 +76,7 @@ def measure_batches(plan: _Plan, sizes: Sequence[int], scenario: str) -> dict[st
     return batched
 
 
-def measure_training(plan: _Plan) -> dict[str, Any]:
+def measure_training(plan: Plan) -> dict[str, Any]:
     """Measure frames/s of MaskablePPO on both kinds of environment, and of train_fast."""
     envs = PhaseVecEnv(plan.envs)
     envs.seed(0)
@@ -149,7 +100,7 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], digits: int) -> list
     return [round(one / other, digits) for one, other in zip(ours, theirs, strict=True)]
 
 
-def measure_starting(plan: _Plan) -> dict[str, Any]:
+def measure_starting(plan: Plan) -> dict[str, Any]:
     """Measure start-up times in seconds, and CPU seconds with an empty compile cache."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -171,26 +122,26 @@ def measure_starting(plan: _Plan) -> dict[str, Any]:
     return dict(rounded(ordered | {"commands": seconds}, 3))
 
 
-def _measure_solving(plan: _Plan) -> dict[str, Any]:
+def _measure_solving(plan: Plan) -> dict[str, Any]:
     return solving.measure_solving(
         plan.slow_rounds, plan.small, large=not plan.quick, largest=plan.long
     )
 
 
-def _measure_profile(plan: _Plan) -> dict[str, list[float]]:
+def _measure_profile(plan: Plan) -> dict[str, list[float]]:
     """Measure the seconds of a train_fast update by part, longest first."""
     profile = partial(training.profile_train_fast, 10 * plan.updates, quick=plan.quick)
     found = alternate({"train_fast": profile}, plan.slow_rounds, "profile", warm_up=False)
     return dict(sorted(found["train_fast"].items(), key=lambda item: -median(item[1])))
 
 
-def measure_single(plan: _Plan) -> Rates:
+def measure_single(plan: Plan) -> Rates:
     """Measure a single environment."""
     cases = {f"opponent {name}": stepping.single_round(name) for name in OPPONENTS}
     return _measure_rates(cases, plan.rounds, plan.seconds, "single environment")
 
 
-PARTS: dict[str, Callable[[_Plan], Any]] = {
+PARTS: dict[str, Callable[[Plan], Any]] = {
     "solving": _measure_solving,  # first, while the process is small: its memory is measured too
     "batched": lambda plan: measure_batches(plan, plan.sizes, tables.DUEL),
     "battle": lambda plan: measure_batches(plan, plan.large, tables.BATTLE),
@@ -239,21 +190,12 @@ def shown_tables(results: Results) -> list[str]:
     return [*shown, tables.machine_line(results)] if "machine" in results else shown
 
 
-def newest_wheel() -> Path | None:
-    """Return the most recently built wheel in dist/."""
-    found = (starting.ROOT / "dist").glob("wfb_gym-*.whl")
-    return max(found, key=lambda path: path.stat().st_mtime, default=None)
-
-
-def plan_of(settings: Settings, switches: Collection[str]) -> _Plan:
-    """Return the benchmark's plan, or raise a ValueError if the wheel is missing."""
-    if not settings.profile:
-        torch.set_num_threads(1)
-    quick = "quick" in switches
-    if settings.wheel is not None and not settings.wheel.is_file():
-        raise ValueError(f"--wheel: expected a wheel, found no file {settings.wheel}")
-    wheel = settings.wheel or (None if quick else newest_wheel())
-    return _Plan(settings.long, settings.profile, wheel, **QUICK if quick else {})
+def _records(plan: Plan) -> Iterator[tuple[str, ResultFile]]:
+    if plan.keep is not None:
+        yield (
+            "",
+            ResultFile(plan.keep, "parts.jsonl", "benchmark", recorded_settings(plan, ("keep",))),
+        )
 
 
 EXPERIMENT: Experiment[Any, str] = Experiment(
@@ -263,6 +205,8 @@ EXPERIMENT: Experiment[Any, str] = Experiment(
     quick={},
     check=plan_of,
     file=None,
+    records=_records,
+    name_of=lambda line: next(iter(line)),
     parts=lambda plan: ["profile"] if plan.profile else list(PARTS),
     run_part=lambda plan, name: {name: PARTS[name](plan)},
     results=_results_of,

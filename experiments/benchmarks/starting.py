@@ -15,6 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from experiments.outcomes import ExperimentError
+
 ROOT = Path(__file__).parents[2]
 ADVISE = "advise archmage-duel --power 4 --dispel 2"
 PLAY = "play archmage-duel --seed 1 --transcript {folder}/battle.jsonl"
@@ -78,13 +80,16 @@ def run_python(
     """Run Python in a subprocess with empty standard input.
 
     Raises:
-        subprocess.CalledProcessError: if the process fails.
+        ExperimentError: if the process fails, with the last line of its standard error.
     """
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(
-        [python, *command], cwd=folder, env=os.environ | _KEPT | dict(variables or {}), check=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        [python, *command], cwd=folder, env=os.environ | _KEPT | dict(variables or {}), check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
     )  # fmt: skip
+    if done.returncode:
+        reason = (done.stderr.strip() or "no message").splitlines()[-1]
+        raise ExperimentError(f"{shlex.join(map(str, command))}: {reason}")
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Spent(wall, cpu, done.stdout)

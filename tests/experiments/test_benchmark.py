@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from experiments import benchmark
 from experiments.benchmarks import machine, rounds, scaling, starting, tables
 from experiments.benchmarks.aims import AIMS, OURS, Target, compare_with_targets
 from experiments.figures.speed import draw_speed
+from experiments.outcomes import ExperimentError
 
 STEP = {"step": 2e6}
 RESULTS = {
@@ -247,8 +247,10 @@ def test_a_command_that_writes_a_file_can_be_measured_again(tmp_path: Path) -> N
 
 def test_a_process_that_fails_is_no_measurement() -> None:
     assert starting.run_python(("-c", "print('done')")).said == "done\n"
-    with pytest.raises(subprocess.CalledProcessError):
+    with pytest.raises(ExperimentError, match="no message"):
         starting.run_python(("-c", "raise SystemExit(3)"))
+    with pytest.raises(ExperimentError, match="NameError: name 'nothing' is not defined"):
+        starting.run_python(("-c", "nothing"))
 
 
 PACKAGE = """
