@@ -86,7 +86,10 @@ def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_pat
     out = run(capsys, f"play --seed 3 --yes --transcript {file}")
     assert "Archmage begins to cast Burning Head (9+)." in out
     assert "\x1b" not in out
-    assert out.splitlines()[-1] == f"The battle is in {file}."
+    assert out.splitlines()[-2:] == [
+        f"The battle is in {file}.",
+        f"To review every decision: python -m wfb_gym replay {file} --html review.html",
+    ]
     transcript = read(file)
     replay(transcript)
     assert transcript.over
