@@ -203,12 +203,15 @@ def test_reset_without_seed_continues_the_dice() -> None:
 
 def test_an_unseeded_run_can_be_repeated_by_its_np_random_seed() -> None:
     env, twin = raw(CASTER), raw(CASTER)
-    first = episode(env, None)
-    other = episode(twin, None)
-    twin.reset(seed=env.np_random_seed)
-    assert env.get_state()["envs"] != twin.get_state()["envs"]
-    assert len(first) > 1
-    assert len(other) > 1
+    first, second = episode(env, None), episode(env, None)
+    assert same(first, episode(twin, env.np_random_seed))
+    assert same(second, episode(twin, None))
+
+
+def test_an_unseeded_run_uses_the_generator_that_was_set() -> None:
+    env, twin = raw(CASTER), raw(CASTER)
+    env.np_random, twin.np_random = np.random.default_rng(3), np.random.default_rng(3)
+    assert same(episode(env, None), episode(twin, None))
 
 
 @pytest.mark.parametrize("seed", [0, 2**32, 2**63, 2**64 + 1, 2**70])
