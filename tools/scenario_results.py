@@ -138,11 +138,14 @@ def scenario_results() -> dict[str, ScenarioResult]:
             half = ceil(100 * max(errors)) / 100 if errors else 0.0
             solved = "bounds" if errors else "exact"
             found[name] = ScenarioResult(name, states, solved, shown, half)
-    for report, names in (("values", bundled_scenarios()), ("hidden-values", hidden_scenarios())):
+    for names, into in (
+        (bundled_scenarios(), "--into docs/results/values.json"),
+        (hidden_scenarios(), "--gap 0.05 --into docs/results/hidden-values.json"),
+    ):
         if missing := [name for name in names if name not in found]:
             raise MissingResultsError(
-                f"docs/results/{report}.json: expected results for all bundled scenarios, found "
-                f"none for {', '.join(missing)}; run python -m tools.report --scratch {report}"
+                f"docs/results: expected results for all bundled scenarios, found none for "
+                f"{', '.join(missing)}; run python -m experiments.solve {' '.join(missing)} {into}"
             )
     scores = _best_scores()
     return {
@@ -248,7 +251,7 @@ METHODS = {
     "random": "random",
     **dict.fromkeys(("self-play", "MaskablePPO", "DQN", "PPO"), "reinforcement learning"),
 }
-"""How the policies in README.md's table were made, by name without the kind."""
+"""How the policies in README.md's table were made, by leaderboard entry without the kind."""
 
 
 def unseen_table(_: Results) -> str:
@@ -261,14 +264,13 @@ def unseen_table(_: Results) -> str:
         if len(seats) == len(tasks) and submission.name not in LEFT_OUT:
             middles = [float(interquartile_mean(scores)) for scores in seats]
             lows = [float(np.quantile(scores.mean(axis=0), 0.05)) for scores in seats]
-            name = submission.name.removesuffix(f"-{UNSEEN}")
-            rows.append((name, submission.steps, middles, lows))
+            rows.append((submission.name, submission.steps, middles, lows))
     rows.sort(key=lambda row: (round(float(np.mean(row[2])), 1), np.mean(row[3])), reverse=True)
     header = ["policy", "method", "training steps", *(task.seat for task in tasks)]
     cells = [
         [
             name,
-            METHODS.get(name, MISSING),
+            METHODS.get(name.removesuffix(f"-{UNSEEN}"), MISSING),
             f"{steps:,}" if steps else "",
             *(f"{one:.1f} ({low:.0f})" for one, low in zip(middles, lows, strict=True)),
         ]

@@ -36,6 +36,8 @@ random play. Each value is the interquartile mean over tasks and runs. It leaves
 the worst quarter, so a policy with 100.0 can fail in single scenarios. The battles track reports
 the mean points against random, greedy and veteran, per 1,000 points of army.
 
+Policies are in the order of their scores in the duels. Policies without one follow, by name.
+
 Brackets contain the 95 % interval of the stratified bootstrap over runs. With five runs of one
 task, it covers the true value in only 84 % of cases. Untrained policies with exact grades have no
 interval.
@@ -54,9 +56,11 @@ BY_KIND = """Each cell contains the interquartile mean / the 5th percentile.
 
 """
 BY_AXIS = """Each cell contains the interquartile mean / the 5th percentile. The training kinds of
-an axis are seen, the held-out kinds are unseen. If a policy trained on both or on neither, the two
-columns only compare the difficulty of the kinds. The descriptions under [Policies](#policies) name
-the training.
+an axis are seen, the held-out kinds are unseen. A policy generalises along an axis if its unseen
+column is about as high as its seen column. The axes have no column under Overall: a policy trains
+for one axis, so a mean over all four would have no meaning. If a policy trained on both or on
+neither, the two columns only compare the difficulty of the kinds. The descriptions under
+[Policies](#policies) name the training.
 
 """
 
