@@ -75,13 +75,12 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[
     return f"{path} is current", False
 
 
-def _compare(submissions: Sequence[Submission], names: Sequence[str]) -> dict[str, Any]:
+def _compare(by_name: Mapping[str, Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
     Only tasks in both submissions count, and `tasks` is their number. Tracks without such tasks are
     left out.
     """
-    by_name = {each.name: each for each in submissions}
     for name in names:
         check_known(by_name, name, "--compare")
     results: dict[str, Any] = {}
@@ -124,7 +123,9 @@ def _outcome_of(run: Run[Settings, Any]) -> Outcome:
     notes, failed = write_submissions(run)
     submissions = read_submissions(settings.submissions)
     if settings.compare:
-        found = _compare(submissions, settings.compare)
+        # in a folder of one's own, a name means its submission before the published one
+        by_name = {each.name: each for each in [*read_submissions(), *submissions]}
+        found = _compare(by_name, settings.compare)
         texts = [_comparison_line(settings.compare, *each) for each in found.items()]
         if not found:
             expected = f"expected tasks that {' and '.join(settings.compare)} share"

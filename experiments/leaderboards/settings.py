@@ -21,7 +21,7 @@ class Settings:
     Attributes:
         evaluate: grade agents or saved models.
         check: only report whether the page is current.
-        compare: compare two submissions.
+        compare: compare two submissions, of the folder or published.
         again: grade submissions again, and compare the results.
         find: find the generated scenarios from scratch (minutes).
         name: name of the submission (default: the agent's own).

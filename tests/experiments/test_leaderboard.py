@@ -532,7 +532,7 @@ def test_comparison_is_the_chance_of_improvement(
     printed = json.loads(capsys.readouterr().out)
     assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
     assert leaderboard.main(["--compare", "other", "unknown", *folder]) == FAILED
-    assert "expected one of mine, other, found 'unknown'" in capsys.readouterr().err
+    assert ", mine, other, found 'unknown'" in capsys.readouterr().err
     _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
     assert leaderboard.main(["--compare", "begun", "mine", *folder]) == 0
     assert capsys.readouterr().out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
@@ -541,6 +541,23 @@ def test_comparison_is_the_chance_of_improvement(
     assert leaderboard.main(["--compare", "begun", "apart", *folder]) == FAILED
     expected = "--compare: expected tasks that begun and apart share, found none\n"
     assert capsys.readouterr().err == expected
+
+
+def test_a_submission_in_a_folder_is_compared_with_published_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worse = {"apprentice/caster": [1.0] * 5}
+    for name in ("mine", "random"):
+        _written(tmp_path, _submission(name=name, duels=worse), name)
+    for names, expected in (
+        (["mine", "random"], 0.5),  # the folder's random
+        (["mine", "greedy"], 0.0),
+        (["greedy", "mine"], 1.0),
+    ):
+        command = ["--compare", *names, "--folder", str(tmp_path), "--json"]
+        assert leaderboard.main(command) == 0
+        (found,) = json.loads(capsys.readouterr().out).values()
+        assert (found["value"], found["tasks"]) == (expected, 1)
 
 
 def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
