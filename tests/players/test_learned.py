@@ -253,6 +253,19 @@ def general() -> NetworkAgent:
     return NetworkAgent(PolicyNetwork(limits, "entities", 16), 0, general=True)
 
 
+def test_a_network_is_not_a_policy_until_it_is_wrapped() -> None:
+    env: Any = gym.make("wfb_gym/Caster-v0", scenario="apprentice")
+    plain = torch.nn.Linear(env.observation_space.shape[0], int(env.action_space.n))
+    network = PolicyNetwork(env.unwrapped.limits, shape="flat", width=8)
+    for module in (plain, network):
+        message = f"found the PyTorch module {type(module).__name__}; wrap it"
+        with pytest.raises(ValueError, match="policy: .* " + message):
+            solver.normalised_score("apprentice", module, "caster")
+        with pytest.raises(ValueError, match="opponent: .* " + message):
+            gym.make("wfb_gym/Dispeller-v0", scenario="apprentice", opponent=module)
+    assert solver.normalised_score("apprentice", NetworkAgent(network), "caster").score is not None
+
+
 @pytest.mark.parametrize("scenario", [DUEL, "orc-shaman-hunt"])
 def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
     general: NetworkAgent, scenario: str

@@ -1,6 +1,6 @@
 """Sizes of a seat's spaces, either from limits or as declared by a policy."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
@@ -40,12 +40,33 @@ def declared_sizes(policy: Any) -> SpaceSizes | None:
     return None
 
 
+@runtime_checkable
+class TorchModule(Protocol):
+    """A `torch.nn.Module`. It reads tensors, and policies read arrays."""
+
+    forward: Any
+    state_dict: Any
+
+
+def refuse_module(policy: Any, who: str) -> None:
+    """Raise a ValueError if a policy is a PyTorch module, which must be wrapped in a function."""
+    if isinstance(policy, TorchModule):
+        raise ValueError(
+            f"{who}: expected a function of observations and masks, found the PyTorch module "
+            f'{type(policy).__name__}; wrap it in a function as in "A PyTorch network" in '
+            "docs/howto/grade-a-policy.md, or a PolicyNetwork in "
+            "wfb_gym.players.learned.NetworkAgent"
+        )
+
+
 def check_sizes(policy: Any, limits: Limits, who: str) -> None:
     """Raise a ValueError if the sizes that a policy declares differ from those for the limits.
 
     Raises:
-        ValueError: if the sizes differ. The message contains both.
+        ValueError: if the sizes differ, with both in the message, or if the policy is a PyTorch
+            module.
     """
+    refuse_module(policy, who)
     expected, found = space_sizes(limits), declared_sizes(policy)
     if found not in (None, expected):
         owner = getattr(policy, "__self__", policy)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from wfb_gym.encoding.space_sizes import refuse_module
 from wfb_gym.opponents.dispatch import Scripted, scripted_number
 from wfb_gym.opponents.policy_spec import PolicySpec, resolve_policy
 from wfb_gym.players.interface import Agent, Opponent, Policy
@@ -39,7 +40,9 @@ def resolve_opponents(opponent: Opponent | Sequence[Opponent] | OpponentPool) ->
         if spec is not None and spec.is_scripted:
             pool.numbers.append(scripted_number(spec))
         else:
-            pool.policies[place] = resolve_policy(member, "opponent")
+            policy = resolve_policy(member, "opponent")
+            refuse_module(policy, "opponent")
+            pool.policies[place] = policy
             pool.numbers.append(int(Scripted.EXTERNAL))
     return pool
 
