@@ -5,11 +5,14 @@
     python -m experiments.solve border-skirmish --phases 2
     python -m experiments.solve archmage-duel --plot dice.png
     python -m experiments.solve hidden-scrolls --gap 0.1
+    python -m experiments.solve --all --into docs/results/values.json
 
 Values are mean points of the first army's seat if both play optimally. With hidden items, optimal
 play is an equilibrium. Its value lies between two bounds, and solving ends when their distance is
 below the gap. Times cover only solving, without compilation.
-Ctrl-C ends early and keeps the solved scenarios.
+Ctrl-C ends early and keeps the solved scenarios. With --into, they are added to the results in a
+file: --all solves the scenarios that the file lacks, so the same command continues an interrupted
+run, and named scenarios replace their former results.
 """
 
 from wfb_gym._commands import run_main
@@ -17,6 +20,7 @@ from wfb_gym._commands import run_main
 if __name__ == "__main__":
     run_main("experiments.solve")
 
+import json
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
@@ -26,6 +30,7 @@ from pathlib import Path
 
 from matplotlib.backend_bases import FigureCanvasBase
 
+from experiments import common
 from experiments.command_lines import non_negative_number, positive_integer
 from experiments.experiment import Experiment
 from experiments.figures.dice import draw_dice
@@ -52,6 +57,7 @@ class Settings:
     Attributes:
         scenarios: bundled name or file.
         all: solve every bundled scenario.
+        into: add the results to this file of --json, which is written if it is missing.
         phases: solve the first N phases of a battle.
         memory: memory limit.
         plot: draw the best dice by pools, of one scenario.
@@ -62,12 +68,18 @@ class Settings:
 
     scenarios: tuple[str, ...] = option((), positional=True, metavar="SCENARIO")
     all: bool = False
-    phases: int | None = option(None, type=positive_integer, metavar="N")
+    into: Path | None = option(None, exclusive="extent", metavar="FILE")
+    phases: int | None = option(None, exclusive="extent", type=positive_integer, metavar="N")
     memory: int = option(4, type=positive_integer, metavar="GIB")
     plot: Path | None = option(None, metavar="FILE")
     gap: float = option(solver.DEFAULT_GAP, type=non_negative_number, metavar="POINTS")
     json: bool = option(False, exclusive="form")
     markdown: bool = option(False, exclusive="form")
+
+    @property
+    def allows_too_large(self) -> bool:
+        """Whether to report scenarios that are too large, with their first phases."""
+        return self.all or self.into is not None
 
     @property
     def max_bytes(self) -> int:
@@ -91,10 +103,24 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
     if settings.gap == 0.0:
         raise ValueError("--gap: expected a number above 0, found 0")
     names = tuple(bundled_scenarios() if settings.all else dict.fromkeys(settings.scenarios))
+    if settings.into is not None:
+        known = {each["scenario"] for each in _read(settings.into)}
+        names = tuple(name for name in names if not (settings.all and name in known))
     scenarios = list(map(settings.load, names))
     if settings.plot is not None:
         _check_plot(settings.plot, scenarios)
     return replace(settings, scenarios=names)
+
+
+def _read(path: Path) -> list[Result]:
+    """Return the results in a file, or none if it is missing."""
+    if not path.exists():
+        return []
+    try:
+        found: list[Result] = json.loads(path.read_text(encoding="utf-8"))["scenarios"]
+    except (ValueError, KeyError, TypeError):
+        raise ValueError(f"--into: expected results of --json, found {path}") from None
+    return found
 
 
 def _check_plot(path: Path, scenarios: Sequence[Scenario]) -> None:
@@ -125,7 +151,7 @@ def _solve_all(
 
 def solve_open(scenario: Scenario, settings: Settings) -> Line:
     """Solve a scenario without hidden items. `problem` is why no figure was drawn, or ""."""
-    estimate = solver.estimate(scenario) if settings.all else None
+    estimate = solver.estimate(scenario) if settings.allows_too_large else None
     solution, problem = None, ""
     if estimate is None or estimate.bytes <= settings.max_bytes:
         with suppress(solver.TooLarge):
@@ -143,10 +169,10 @@ def solve_open(scenario: Scenario, settings: Settings) -> Line:
 
 
 def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Result]:
-    """With --all, solve as many of a scenario's first phases as fit into `FIRST_PHASES`."""
+    """With --all or --into, solve as many of a scenario's first phases as fit into `FIRST_PHASES`."""
     found = None
     with suppress(solver.TooLarge):
-        for phases in range(1, scenario.phases if settings.all else 1):
+        for phases in range(1, scenario.phases if settings.allows_too_large else 1):
             found = solver.solve(scenario.first_phases(phases), max_bytes=FIRST_PHASES)
     if found is not None:
         yield result_of(found)
@@ -193,19 +219,23 @@ def _outcome_of(run: Run[Settings, str]) -> Outcome:
     found: list[Result] = list(chain(*run.values("scenarios")))
     problems = [f"--plot: {each}" for each in run.values("problem") if each]
     is_drawn = settings.plot is not None and any("value" in each for each in found)
-    refused = any("too_large" in each or "out_of_memory" in each for each in found)
+    failures = {"out_of_memory"} if settings.allows_too_large else {"out_of_memory", "too_large"}
     if settings.markdown:
         text = TABLE.markdown(found)
     elif len(run.parts) == 1:
         text = "\n".join(map(result_text, found))
     else:
         text = TABLE.text(found)
-    return Outcome(
-        results={"scenarios": found, "interrupted": run.interrupted},
-        texts=[text],
-        notes=problems or ([f"The picture is in {settings.plot}."] if is_drawn else []),
-        failed=bool(problems) or (refused and not settings.all),
-    )
+    results = {"scenarios": found, "interrupted": run.interrupted}
+    notes = problems or ([f"The picture is in {settings.plot}."] if is_drawn else [])
+    if settings.into is not None:
+        solved = {each["scenario"] for each in found}
+        others = [each for each in _read(settings.into) if each["scenario"] not in solved]
+        merged = sorted([*others, *found], key=lambda each: each["scenario"])
+        common.write_json(settings.into, {**results, "scenarios": merged})
+        notes.append(f"results written to {settings.into}")
+    failed = bool(problems) or any(failures & each.keys() for each in found)
+    return Outcome(results, [text], notes, failed)
 
 
 EXPERIMENT = Experiment(

@@ -193,6 +193,42 @@ def test_an_interrupted_run_prints_finished_parts(
     assert "interrupted after 2 of 3 parts" in captured.err
 
 
+@pytest.mark.usefixtures("three")
+def test_results_are_added_to_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "values.json"
+
+    def written() -> dict[str, Any]:
+        found: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["scenarios"]
+        return {each["scenario"]: each for each in found}
+
+    really = solver.solve
+    _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
+    assert solve.main(["--all", "--into", str(file)]) == INTERRUPTED
+    assert list(written()) == list(SMALL[:2])
+    monkeypatch.setattr(solver, "solve", really)
+    tried = _recorded(monkeypatch)
+    assert solve.main(["--all", "--into", str(file)]) == 0
+    assert tried == [solve.SMALLEST, SMALL[2]]
+    before = written()
+    assert list(before) == list(SMALL)
+    assert solve.main(["--all", "--into", str(file)]) == 0
+    assert written() == before
+    monkeypatch.setattr(solver, "solve", really)
+    monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE)
+    assert solve.main([DUEL, "--into", str(file)]) == 0
+    assert written() == {**before, DUEL: {**_too_large(DUEL), "phases": 1}}
+    file.write_text("[]", encoding="utf-8")
+    with pytest.raises(SystemExit):
+        solve.main(["--all", "--into", str(file)])
+    assert "--into: expected results of --json" in capsys.readouterr().err
+
+
+def _too_large(name: str) -> dict[str, Any]:
+    return {"scenario": name, "too_large": {**vars(HUGE), "causes": list(HUGE.causes)}}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -33,7 +33,8 @@ def test_missing_results_are_one_error_with_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(module, "bundled_scenarios", lambda: [*bundled_scenarios(), "new-duel"])
-    wanted = "found none for new-duel; run python -m tools.report --scratch values"
+    into = "--into docs/results/values.json"
+    wanted = f"found none for new-duel; run python -m experiments.solve new-duel {into}"
     with pytest.raises(ValueError, match=wanted):
         scenario_results()
     for main, arguments in ((gallery.main, ["--check"]), (report.main, ["--check", "values"])):
