@@ -169,7 +169,7 @@ def solve_open(scenario: Scenario, settings: Settings) -> Line:
 
 
 def solve_first_phases(scenario: Scenario, settings: Settings) -> Iterator[Result]:
-    """With --all or --into, solve as many of a scenario's first phases as fit into `FIRST_PHASES`."""
+    """With --all or --into, solve as many first phases as fit into `FIRST_PHASES`."""
     found = None
     with suppress(solver.TooLarge):
         for phases in range(1, scenario.phases if settings.allows_too_large else 1):
