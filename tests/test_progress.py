@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from wfb_gym import _progress
+from wfb_gym._compiler.core import Core
 from wfb_gym._progress import ProgressBar, printed_lines, shown_by, tell
 
 
@@ -64,6 +65,19 @@ def test_the_progress_of_a_command_may_be_computed(monkeypatch: pytest.MonkeyPat
         wait_for(lambda: "8 of 9 steps" in stderr.getvalue())
 
 
+def test_lines_tell_compiling_from_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    stderr = replace_stderr(monkeypatch, io.StringIO())
+    with printed_lines("advise"):
+        ProgressBar("solving")(5)
+        wait_for(lambda: "wfb_gym: advise: solving: 5 positions" in stderr.getvalue())
+        monkeypatch.setattr(Core, "depth", 1)
+        line = "wfb_gym: advise: compiling; later runs skip this (0 s so far)\n"
+        wait_for(lambda: line in stderr.getvalue())
+        monkeypatch.setattr(Core, "depth", 0)
+        length = len(stderr.getvalue())
+        wait_for(lambda: "advise: solving: 5" in stderr.getvalue()[length:])
+
+
 def test_a_quick_command_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     stderr = replace_stderr(monkeypatch, io.StringIO())
     monkeypatch.setattr(_progress, "FIRST_LINE", 1000.0)
@@ -79,8 +93,8 @@ def test_on_a_terminal_lines_are_printed_only_without_a_bar(
     with printed_lines("advise"):
         bar = ProgressBar("solving")
         bar(5)
+        assert "\u2501" in out.getvalue()  # the bar
         wait_for(lambda: "wfb_gym: advise: solving: 5 positions" in out.getvalue())
-        assert "\u2501" in out.getvalue().partition("wfb_gym: advise: solving")[0]  # the bar
         bar.close()
 
 

@@ -21,6 +21,7 @@ NEXT_LINES = 30.0
 _QUIET = 1.0
 """Seconds before a bar appears."""
 _REDRAWN_EVERY = 0.2
+_COMPILING = "compiling; later runs skip this"
 _CLEAR_LINE = "\r\x1b[K"
 
 
@@ -54,7 +55,8 @@ def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
     """Print progress lines on stderr while the block runs, if it takes a long time.
 
     The first line appears after `FIRST_LINE` seconds, and later ones every `NEXT_LINES` seconds. On
-    a terminal, lines only appear while no bar is moving.
+    a terminal, lines only appear while no bar is moving. While code is being compiled, the lines
+    report that, because the first run of a command is slow.
 
     Args:
         task: description of the work, or a function that returns it.
@@ -71,7 +73,8 @@ def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
         pause = FIRST_LINE
         while not ended.wait(pause):
             now = time.monotonic()
-            parts = [*filter(None, (task() if callable(task) else task, latest))]
+            detail = _COMPILING if _is_compiling() else latest
+            parts = [*filter(None, (task() if callable(task) else task, detail))]
             if out is None or out.closed or not parts or (draws and now - moved < FIRST_LINE):
                 continue
             start = _CLEAR_LINE if draws else ""  # overwrites a bar that is not moving
@@ -87,6 +90,12 @@ def printed_lines(task: str | Callable[[], str]) -> Iterator[None]:
     finally:
         ended.set()
         thread.join()
+
+
+def _is_compiling() -> bool:
+    """Return whether code is being compiled, without importing the compiler."""
+    core = sys.modules.get("wfb_gym._compiler.core")
+    return core is not None and core.Core.depth > 0
 
 
 def is_terminal(stream: TextIO | None) -> bool:
