@@ -65,6 +65,7 @@ def test_questions() -> None:
     assert one_of([], "xyz", "a letter") == "a letter (there are none)"
     many = [str(k) for k in range(40)]
     assert one_of(many, "xyz", "a number") == "a number (none of the 40 is close)"
+    assert one_of(many, "xyz", "a number", "seq 40") == "a number (seq 40 lists all 40)"
 
 
 def test_a_very_long_name_takes_no_time() -> None:

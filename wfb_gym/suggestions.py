@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Iterable
 
-_MAX_LISTED = 24
+MAX_LISTED = 24
+"""Maximum number of known names in an error message."""
 _MAX_GIVEN = 100
 """Number of characters in an unknown name to compare; the rest are ignored."""
 _MOST, _LEAST_PART = 3, 3
@@ -104,21 +105,24 @@ def did_you_mean(known: Iterable[str], given: str) -> str:
     return f" (did you mean {' or '.join(close)}?)" if close else ""
 
 
-def one_of(known: Iterable[str], given: str, kind: str) -> str:
+def one_of(known: Iterable[str], given: str, kind: str, listing: str = "") -> str:
     """Describe the names expected in place of the unknown name `given`, for an error message.
 
-    The text contains up to three similar names. If there are none, it lists all known names, unless
-    there are many.
+    The text contains up to three similar names. If there are none, it lists all known names, or
+    names the command that lists them if there are many.
 
     Args:
         known: the known names.
         given: the unknown name.
         kind: kind of name, with its article, such as "a spell".
+        listing: command that lists all known names.
     """
     names = list(dict.fromkeys(known))
     question = did_you_mean(names, given)
     if question:
         return f"{kind}{question}"
-    if len(names) > _MAX_LISTED:
-        return f"{kind} (none of the {len(names)} is close)"
+    if len(names) > MAX_LISTED:
+        count = len(names)
+        every = f"{listing} lists all {count}" if listing else f"none of the {count} is close"
+        return f"{kind} ({every})"
     return f"{kind} ({', '.join(names) or 'there are none'})"

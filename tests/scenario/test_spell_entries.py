@@ -136,6 +136,10 @@ def test_an_effect_may_be_its_own_table() -> None:
             ),
         ),
         (
+            {"worth": {"points": 5}, "target": "enemy_unit", "damage": {"hits": "D6"}},
+            "damage.strength: expected a Strength, or strength_by_armour, found no such key",
+        ),
+        (
             {"worth_per_phase": 3, **HIT},
             "worth_per_phase: expected 0, as its effect has its own worth, found 3.0",
         ),

@@ -25,7 +25,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
-from wfb_gym.suggestions import did_you_mean
+from wfb_gym.suggestions import MAX_LISTED, did_you_mean
 
 COULD_NOT_RUN = 2
 """Exit status after invalid input."""
@@ -77,7 +77,12 @@ class Parser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
-            error.message += did_you_mean(map(str, action.choices or ()), str(value))
+            choices = list(map(str, action.choices or ()))
+            question = did_you_mean(choices, str(value))
+            if len(choices) > MAX_LISTED:
+                error.message = f"invalid choice: {value!r}"
+                question = question or f" (--help lists all {len(choices)})"
+            error.message += question
             raise
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

@@ -80,7 +80,13 @@ class StrictModel(BaseModel):
             completed = cls.complete(table)
         except PydanticCustomError as error:
             named = {problem.key for problem in (error.context or {}).get("problems", ())}
-            others = _errors_as_written(handler, table, named)
+            # A key with two meanings, such as a spell's worth, is a table only for `complete`.
+            fields = {
+                key: value
+                for key, value in table.items()
+                if key not in cls.extra_keys or not isinstance(value, Mapping)
+            }
+            others = _errors_as_written(handler, fields, named)
             errors = [InitErrorDetails(type=error, input=table), *others]
             raise ValidationError.from_exception_data(cls.__name__, errors) from None
         return handler(completed)

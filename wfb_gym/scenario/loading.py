@@ -12,7 +12,7 @@ from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.documents import bundled_data, bundled_names, parse_toml, validate
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.suggestions import did_you_mean, one_of
+from wfb_gym.suggestions import one_of
 
 _FOLDER = "scenarios"
 _HIDDEN = "scenarios/hidden"
@@ -70,8 +70,8 @@ def load_scenario(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario)
         return _from_file(name)
     names = [*bundled_scenarios(), *hidden_scenarios()]
     if name not in names:
-        known = names if did_you_mean(names, name) else bundled_scenarios()
-        bundled = one_of(known, name, "the name of a bundled scenario")
+        kind = "the name of a bundled scenario"
+        bundled = one_of(names, name, kind, '"python -m wfb_gym scenarios"')
         expected = f"a path ending in .toml or {bundled}"
         raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
     return _load_bundled(name)

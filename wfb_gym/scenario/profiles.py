@@ -166,7 +166,7 @@ def _profile_of(data: Mapping[str, Any], profiles: Mapping[str, _Profile], kind:
     """Return the profile named in a table; `kind` describes it in the error message."""
     name = find_name(profiles, data["profile"])
     if name is None:
-        expected = one_of(profiles, data["profile"], kind)
+        expected = one_of(profiles, data["profile"], kind, '"python -m wfb_gym profiles"')
         expected += ", or no profile and your own numbers"
         raise problem_error(problem_in(data, "profile", expected))
     return profiles[name]
