@@ -430,6 +430,12 @@ def test_a_caster_without_spells_gets_a_message(capsys: Capture, tmp_path: Path)
         ("--wizard 4 8=nan", "worth: expected a number from 0 to 1000"),
         (f"{DUEL} --ruleset 8e", "invalid choice: '8e'"),
         (f"{DUEL} --tried 'Fire Ball'", "--tried: expected --power with it"),
+        (f"{DUEL} --tried Firebal", "--tried: expected a spell of the caster (did you mean Fire"),
+        (f"{DUEL} --cast Firebal", "--cast: expected a spell of the caster (did you mean Fire"),
+        (
+            f"{DUEL} --cast 'Fire Ball'",
+            "--total and --power with it (the power dice that are left)",
+        ),
         (f"{DUEL} --cast 'Fire Ball' --total 9", "--cast: expected --power with it"),
         (f"{DUEL} --cast 'Fire Ball' --power 3", "--cast: expected --total with it"),
         (f"{DUEL} --total 9", "--total: expected --cast with it"),

@@ -15,6 +15,7 @@ from wfb_gym.advising.request import (
     SCROLL,
     PositionError,
     PositionRequest,
+    check_completeness,
     check_request,
     known_spells,
     scenario_of_request,
@@ -65,6 +66,9 @@ class RequestedPosition:
             (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
             for index, slot in enumerate(names.spells[0])
         ]
+        for option, spell in self._requested_spells():  # a typing mistake is reported first
+            self._find(option, spell)
+        check_completeness(request)
         self._packed = pack(self.scenario)
         self.known = known_spells(request, self.scenario)
         self.selecting: Battle | None = None
@@ -243,6 +247,16 @@ class RequestedPosition:
             self._nominate("--nominated", request.nominated, request.at)
         if request.cast is not None and request.total is not None:
             self._cast(request.cast, request.total, left)
+
+    def _requested_spells(self) -> list[tuple[str, str]]:
+        """Return the option and the text of each of the caster's spells in the request."""
+        request = self.request
+        found = [("--tried", spell) for spell in request.tried]
+        if request.nominated is not None:
+            found.append(("--nominated", request.nominated))
+        if request.cast is not None:
+            found.append(("--cast", request.cast))
+        return found
 
     def _find(self, option: str, text: str) -> int:
         """Return the index of one of the caster's spells, named with or without its wizard."""

@@ -59,7 +59,7 @@ class KnownSpells(NamedTuple):
 
 
 def check_request(request: PositionRequest) -> None:
-    """Reject incomplete or contradictory options and impossible numbers."""
+    """Reject contradictory options and impossible numbers."""
     if request.scenario is None and not request.wizard:
         raise PositionError("situation", "a scenario or --wizard", "neither")
     pools = ("power", request.power), ("dispel", request.dispel), ("scrolls", request.scrolls)
@@ -68,15 +68,21 @@ def check_request(request: PositionRequest) -> None:
             raise PositionError(f"--{option}", f"0..{DICE}", number)
     if request.cast is not None and request.nominated is not None:
         raise PositionError("--nominated", "no spell together with --cast", request.nominated)
-    if request.cast is not None and request.total is None:
-        raise PositionError("--cast", "--total with it", "none")
     if request.total is not None and request.cast is None:
         raise PositionError("--total", "--cast with it", "none")
     if request.at is not None and request.cast is None and request.nominated is None:
         raise PositionError("--at", "--nominated or --cast with it", "neither")
-    for option in ("tried", "cast"):
-        if getattr(request, option) and request.power is None:
-            raise PositionError(f"--{option}", "--power with it, the dice that are left", "none")
+
+
+def check_completeness(request: PositionRequest) -> None:
+    """Reject spells without the numbers that they need, all of which the message names."""
+    for option, numbers in (("cast", ("total", "power")), ("tried", ("power",))):
+        missing = [f"--{number}" for number in numbers if getattr(request, number) is None]
+        if getattr(request, option) and missing:
+            expected = f"{' and '.join(missing)} with it"
+            if "--power" in missing:
+                expected += " (the power dice that are left)"
+            raise PositionError(f"--{option}", expected, "neither" if missing[1:] else "none")
 
 
 def scenario_of_request(request: PositionRequest) -> Scenario:
