@@ -150,6 +150,16 @@ def test_answers_in_words(answer: str, reply: str) -> None:
     assert any(reply in line for line in shown), shown
 
 
+@pytest.mark.parametrize("command", ["map", "position"])
+def test_choices_are_repeated_below_a_long_answer(command: str) -> None:
+    _, before = play_in_console(DUEL, [])
+    _, shown = play_in_console(DUEL, [command])
+    menu = before[before.index("What will you cast?") :]  # up to "You leave the table"
+    assert "  3  cast Fiery Blast (8+)             40 points" in menu
+    assert shown[-len(menu) :] == menu
+    assert shown.count(menu[0]) == 2
+
+
 def test_dice_and_items_in_words() -> None:
     scenario = load_scenario(DUEL)
     battle, choices = Battle(pack(scenario)), ChoiceList(scenario)

@@ -132,11 +132,7 @@ class ConsoleGame:
         if NODES[battle.node].is_between_casts or phase != self._phase_shown:
             self._show_position()
         self._phase_shown = phase
-        decision = view_decision(game.narrated.names, battle)
-        self._show("\n" + decision.question)
-        if decision.stake:
-            self._show(decision.stake)
-        self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
+        self._show_choices(always_odds)
         while True:
             answer = self._ask_line("Your choice: ")
             if answer in _HELP:
@@ -146,8 +142,10 @@ class ConsoleGame:
             elif answer in _MAP:
                 narrated = game.narrated
                 self._show_lines(battlefield_lines(narrated.scenario, narrated.visible))
+                self._show_choices(always_odds)
             elif answer in _POSITION:
                 self._show_position()
+                self._show_choices(always_odds)
             elif answer in _UNDO:
                 if game.decisions:
                     return None
@@ -194,6 +192,15 @@ class ConsoleGame:
             if answer in _YES + _NO:
                 return answer in _YES
             self._show('Expected "y" to name it, or "n" for another choice; dice come later.')
+
+    def _show_choices(self, always_odds: bool) -> None:
+        """Show the question, its stake and the choices."""
+        battle, choices = self._game.battle, self._choices
+        decision = view_decision(self._game.narrated.names, battle)
+        self._show("\n" + decision.question)
+        if decision.stake:
+            self._show(decision.stake)
+        self._show_lines(choices.odds(battle) if always_odds else choices.lines(battle))
 
     def _show_position(self) -> None:
         lines = position_lines(self._game.narrated.view(self._game.seat), self._style)
