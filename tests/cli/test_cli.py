@@ -262,10 +262,13 @@ def test_profiles_are_those_of_the_army_lists(capsys: Capture) -> None:
     assert found["Halberdiers"]["points"] == 6.0
     assert found["Battle Wizard"]["points"] == {"1": 60.0, "2": 95.0}
     main(["profiles"])
-    lines = capsys.readouterr().out.splitlines()
+    table, _, legend = capsys.readouterr().out.rpartition("\n\n")
+    lines = table.splitlines()
     assert len(lines) == 1 + len(unit_profiles()) + len(character_profiles())
     (wizard,) = (line for line in lines if " Battle Wizard " in line)
-    assert "level 1 60, level 2 95" in wizard
+    assert "wizard 1-2 " in wizard
+    assert " 60/95 " in wizard
+    assert max(map(len, (*lines, *legend.splitlines()))) <= 100
 
 
 def test_limits_are_those_of_a_battle() -> None:

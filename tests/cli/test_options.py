@@ -104,3 +104,18 @@ def test_docstrings_and_defaults_are_the_help() -> None:
     assert helps["opponent"] == "names of players; repeat for several (default: veteran)"
     assert helps["quick"] == "a short run"
     assert read_options(Options, parser.parse_args(["duel"])) == Options("duel")
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"), [("name 3x", " (did you mean name 3 or"), ("x", " (--help lists all 40)")]
+)
+def test_many_choices_are_not_listed(
+    capsys: pytest.CaptureFixture[str], given: str, hint: str
+) -> None:
+    parser = Parser(prog="x")
+    parser.add_argument("--task", choices=[f"name {k}" for k in range(40)])
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--task", given])
+    error = capsys.readouterr().err
+    assert error.startswith(f"x: argument --task: invalid choice: {given!r}{hint}")
+    assert error.count("name ") < 5

@@ -3,6 +3,7 @@
 ``schema`` prints the JSON Schema for scenario files.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,6 +16,19 @@ from wfb_gym.suggestions import find_name, one_of
 if TYPE_CHECKING:
     from wfb_gym.scenario import Scenario
     from wfb_gym.scenario.spells import Spell
+
+
+_SHORT_HEADINGS = {
+    "toughness": "T",
+    "wounds": "W",
+    "leadership": "LD",
+    "armour_save": "SAVE",
+    "ward_save": "WARD",
+}
+_PROFILES_CAPTION = (
+    f"\n{', '.join(f'{short} {key}' for key, short in _SHORT_HEADINGS.items())}.\n"
+    "A wizard's kind is followed by its levels. Its points are listed for each level."
+)
 
 
 @dataclass(frozen=True)
@@ -95,7 +109,7 @@ def _print_file(given: str, as_json: bool) -> None:
     names = [*bundled_scenarios(), *hidden_scenarios()]
     name = find_name(names, given)
     if name is None:
-        expected = one_of(names, given, "a bundled scenario")
+        expected = one_of(names, given, "a bundled scenario", '"python -m wfb_gym scenarios"')
         raise UsageError(f"scenario: expected {expected}, found {given!r}")
     if as_json:
         raise UsageError(f"--json: expected no scenario name, found {given!r}")
@@ -144,16 +158,22 @@ def _list_profiles(options: ProfilesOptions) -> None:
         armies = tuple(army for army in armies if army == name)
     found: list[dict[str, Any]] = []
     for army in armies:
-        for each in army_list(army).units:
-            found.append(_profile(army, "unit", each, str(each.troop), each.points))
+        for unit in army_list(army).units:
+            found.append(_profile(army, "unit", unit, str(unit.troop), unit.points))
         for who in army_list(army).characters:
             found.append(_profile(army, "character", who, str(who.kind), who.points))
     if options.json:
         print_json(found)
         return
-    rows = [tuple(heading.upper() for heading in found[0])]
-    rows += [tuple(_profile_cell(value) for value in each.values()) for each in found]
-    print(format_table(rows, "<<<<" + ">" * (len(rows[0]) - 4)))
+    rows: list[Sequence[str]] = [("ARMY", "PROFILE", "KIND", "POINTS", *_SHORT_HEADINGS.values())]
+    for each in found:
+        kind, points = each["kind"], each["points"]
+        if isinstance(points, dict):  # a wizard's points by level
+            kind += f" {'-'.join(dict.fromkeys((min(points), max(points))))}"
+            points = "/".join(f"{one:g}" for one in points.values())
+        numbers = (points, *(each[key] for key in _SHORT_HEADINGS))
+        rows.append((each["army"], each["profile"], kind, *map(_profile_cell, numbers)))
+    print(format_table(rows, "<<<" + ">" * len(numbers), caption=_PROFILES_CAPTION))
 
 
 def _army_of_profile(given: str) -> str | None:
@@ -169,15 +189,12 @@ def _army_of_profile(given: str) -> str | None:
 
 
 def _profile(army: str, of: str, profile: Any, kind: str, points: Any) -> dict[str, Any]:
-    keys = "toughness", "wounds", "leadership", "armour_save", "ward_save"
-    numbers = {key: getattr(profile, key) for key in keys}
+    numbers = {key: getattr(profile, key) for key in _SHORT_HEADINGS}
     return {"army": army, "for": of, "profile": profile.name, "kind": kind, "points": points,
             **numbers}  # fmt: skip
 
 
 def _profile_cell(value: Any) -> str:
-    if isinstance(value, dict):  # a wizard's points by level
-        return ", ".join(f"level {level} {points:g}" for level, points in value.items())
     return f"{value:g}" if isinstance(value, float) else "" if value is None else str(value)
 
 
