@@ -149,9 +149,14 @@ def test_a_phase_is_played_by_clicks(
     start(page, seat=seat)
     expect(page.locator(".army .pool .die").first).to_be_visible()
     expect(page.locator(".spells li").first).to_contain_text("20 pts")
-    page.get_by_role("button", name="Advice").click()
-    expect(page.locator(".advice")).to_have_text("Points still to come for you: exact.")
+    toggle = page.get_by_role("button", name="Advice")
+    assert (toggle.inner_text(), toggle.get_attribute("aria-pressed")) == ("Advice: off", "false")
+    toggle.click()
+    expect(page.locator(".advice")).to_contain_text("Points still to come for you: exact.")
     expect(page.locator("button.choice.best .worth")).to_have_count(1)
+    assert (toggle.inner_text(), toggle.get_attribute("aria-pressed")) == ("Advice: on", "true")
+    if seat == "caster":
+        expect(page.locator("button.choice.best .tag")).to_have_text("best: 3 dice")
     worths = page.locator("button.choice .worth").all_inner_texts()
     assert len(worths) == page.locator("button.choice").count()
     page.get_by_role("button", name="Odds").click()
@@ -187,7 +192,10 @@ def test_targets_are_chosen_on_the_battlefield(open_page: OpenPage) -> None:
     page.get_by_text("Own file").click()
     page.get_by_label("A scenario file").fill(FIELD)
     start(page)
-    page.locator(".ranges button").first.click()
+    reach = page.locator(".ranges button").first
+    expect(reach).to_have_attribute("aria-pressed", "false")
+    reach.click()
+    expect(reach).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".map path.range").first).to_be_visible()
     choose(page, 1)
     expect(page.locator(".step").first).to_contain_text("picks a target")
@@ -242,6 +250,25 @@ def test_errors_disappear_after_a_change(open_page: OpenPage) -> None:
         page.get_by_label("A scenario file").fill(" ")
         expect(page.locator(".error")).to_have_count(0)
         page.get_by_label("A scenario file").fill("")
+
+
+def test_the_form_describes_its_choices(open_page: OpenPage) -> None:
+    page = open_page()
+    about = page.locator(".about:visible")
+    choices = (("Scenario", "border-skirmish"), ("Your seat", "dispeller"), ("Opponent", "optimal"))
+    for label, name in choices:
+        page.get_by_role("combobox", name=label, exact=True).click()
+        page.get_by_role("option", name=name, exact=True).click()
+    for text in (
+        "Empire against Chaos, a wizard and four units a side, six phases. A battle of 6 phases",
+        "You lead Marauding Band. The enemy casts spells",
+        "Strength: 6 of 6",
+    ):
+        expect(about.filter(has_text=text)).to_have_count(1)
+    page.get_by_text("Own file").click()
+    expect(about.filter(has_text="You lead")).to_have_count(0)
+    page.get_by_text("Bundled").click()
+    expect(about.filter(has_text="You lead Marauding Band.")).to_have_count(1)
 
 
 def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> None:
@@ -324,12 +351,15 @@ def test_a_reloaded_tab_has_its_battle_and_no_other_browser_sees_it(open_page: O
     elsewhere = open_page()
     elsewhere.get_by_role("button", name="Play", exact=True).wait_for()
     page.get_by_role("button", name="Review", exact=True).click()
-    page.get_by_role("button", name="Close the review").click()
-    expect(page.locator(".wfb-review")).to_have_count(0)
-    page.get_by_role("button", name="Review", exact=True).click()
     page.locator(".wfb-review[data-ready]").wait_for()
-    page.locator("button.choice").first.click()
+    expect(page.locator("h1").first).to_have_text("Review of border-skirmish")
+    expect(page.locator("svg.battlefield:visible")).to_have_count(1)
+    expect(page.locator("button.choice").first).not_to_be_visible()
+    page.get_by_role("button", name="Back to the game").click()
     expect(page.locator(".wfb-review")).to_have_count(0)
+    expect(page.locator("h1").first).to_have_text("border-skirmish")
+    for part, text in zip(parts, shown, strict=True):
+        expect(page.locator(part)).to_have_text(text, use_inner_text=True)
     play_to_the_end(page)
     page.reload()
     page.locator(".wfb-review[data-ready] .battlefield").wait_for()
@@ -399,7 +429,7 @@ def test_hidden_items_are_shown_at_the_end(open_page: OpenPage, tmp_path: Path) 
     expect(page.locator(".wfb-review .armies")).to_contain_text("Hidden items")
     expect(page.locator(".wfb-review .worst")).to_be_visible()
     assert page.get_by_role("button", name="Take back the last decision").count() == 0
-    expect(page.get_by_role("button", name="Review", exact=True)).to_be_visible()
+    expect(page.locator("h1").first).to_have_text("Review of hidden-scroll")
     assert_fits(page)
     with page.expect_download() as transcript:
         page.get_by_role("button", name="Download the transcript").click()

@@ -1,17 +1,32 @@
 """A game of the web UI without a page."""
 
+import json
+
 import pytest
 
+from tests.pages import ROOT
 from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents import policy_spec
 from wfb_gym.render.html import army_blocks, event_html, step_html
-from wfb_gym.scenario import ScenarioError, bundled_scenarios, load_scenario
+from wfb_gym.scenario import (
+    ScenarioError,
+    bundled_scenarios,
+    hidden_scenarios,
+    load_scenario,
+)
 from wfb_gym.scenario.document_limits import MAX_BYTES
+from wfb_gym.seats import SEATS
+from wfb_gym.solver import normalised_score
 from wfb_gym.web.session import (
+    BY_STRENGTH,
+    OPPONENTS,
     Session,
     Setup,
     check_opponent,
+    describe_opponent,
+    describe_scenario,
+    describe_seat,
     scenario_from_text,
     scenario_of,
 )
@@ -28,12 +43,18 @@ def test_a_phase_is_played_and_undone() -> None:
     assert texts[:2] == ["stop casting", "cast Fire Ball (5+)"]
     advice = session.advice()
     assert list(advice.marks) == list(session.game.choices())
-    assert advice.words == "Points still to come for you: exact."
+    assert advice.words == (
+        "Best: cast Burning Head (9+) on 3 dice (9.68 points). Points still to come for you: exact."
+    )
+    assert advice.best is not None
+    assert session.game.choices()[advice.best].text == "cast Burning Head (9+)"
+    assert advice.dice == 3
     assert "Irresistible" in session.odds_html()
-    assert "Bold: the most points, which is not the advice." in session.odds_html()
+    assert "Bold: the most points. Advice also considers dispels" in session.odds_html()
     session.act(list(session.game.choices())[1])
     assert session.question == "On how many dice?"
     assert [choice.dice for choice in session.game.choices().values()] == [1, 2, 3, 4, 5]
+    assert session.advice().words == "Points still to come for you: exact."
     session.undo()
     assert [choice.text for choice in session.game.choices().values()] == texts
     session.undo()  # nothing is left to undo
@@ -138,6 +159,51 @@ def test_opponents_are_only_those_of_the_registry() -> None:
     for name in ("", "model.zip", "../x.npz", "vetran"):
         with pytest.raises(ValueError, match="opponent: expected one of"):
             check_opponent(name)
+
+
+def test_every_opponent_is_described() -> None:
+    described = {name: describe_opponent(name) for name in OPPONENTS}
+    assert all(each.partition(" Strength")[0].endswith(".") for each in described.values())
+    assert described["greedy"] == (
+        "Maximises the next roll and ignores all later rolls. "
+        "Strength: 3 of 6 (6 is the strongest)."
+    )
+    assert described["mcts"].endswith(" mcts:4 sets the number of simulations to 4.")
+    assert described["apprentice/caster"] == "A network for the caster in apprentice."
+    assert described["generalist"] == "A network for all scenarios."
+    assert describe_opponent("veteran:0.2") == described["veteran"]
+    for name in ("", "../x.npz", "veteran:x", "vetran"):
+        assert describe_opponent(name) == ""
+
+
+def test_the_order_of_strength_holds_in_a_duel() -> None:
+    for seat in SEATS:
+        scores = [
+            normalised_score("archmage-duel", name, seat=seat).score or 0.0
+            for name in BY_STRENGTH[:3]
+        ]
+        assert scores == sorted(set(scores))
+
+
+def test_the_scenarios_that_can_be_solved_are_described_so() -> None:
+    results = json.loads((ROOT / "docs" / "results" / "values.json").read_text(encoding="utf-8"))
+    found = {each["scenario"]: "too_large" in each for each in reversed(results["scenarios"])}
+    assert sorted(found) == sorted(bundled_scenarios())
+    for name, is_too_large in found.items():
+        assert ("too large to solve" in describe_scenario(load_scenario(name))) == is_too_large
+        assert ("perfect play" in describe_scenario(load_scenario(name))) != is_too_large
+    for name in hidden_scenarios():
+        assert describe_scenario(load_scenario(name)).endswith("some items are hidden.")
+
+
+def test_a_seat_is_described_with_its_army() -> None:
+    assert (
+        describe_seat(1, None) == "The enemy casts spells, and you throw dispel dice to stop them."
+    )
+    assert describe_seat(1, load_scenario("archmage-duel")) == describe_seat(1, None)
+    battle = describe_seat(0, load_scenario("border-skirmish"))
+    assert battle.startswith("You lead Border Watch. You throw power dice to cast spells")
+    assert battle.endswith(" The armies change roles after each phase.")
 
 
 def test_an_agent_that_joins_the_registry_is_an_opponent(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """The best play in a requested position, and the values of all other plays."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
@@ -161,22 +161,29 @@ class Judge:
         return value, is_exact, method
 
     def play_on(self, names: ScenarioNames, battle: Battle, action: int) -> Battle:
-        """Play an action and the mover's best further choices in a copy of the battle.
+        """Play an action and the mover's best further choices in a copy of the battle."""
+        return complete_play(self.analyse, names, battle, action)
 
-        Ties go to the choice that is most likely to succeed. Otherwise, throwing a single die that
-        cannot cast the spell might be chosen, because its value can be equal.
-        """
-        after = battle.copy()
-        after.act(action)
-        while after.node in _FURTHER_CHOICES and after.mover == battle.mover:
-            analysis = self.analyse(after)
-            successors = []
-            for code, value in analysis.values.items():
-                if value > analysis.value - TIE:
-                    successors.append(after.copy())
-                    successors[-1].act(code)
-            after = max(successors, key=partial(_chance, names, after))
-        return after
+
+def complete_play(
+    analyse: Callable[[Battle], Analysis], names: ScenarioNames, battle: Battle, action: int
+) -> Battle:
+    """Play an action and the mover's best further choices in a copy of the battle.
+
+    Ties go to the choice that is most likely to succeed. Otherwise, throwing a single die that
+    cannot cast the spell might be chosen, because its value can be equal.
+    """
+    after = battle.copy()
+    after.act(action)
+    while after.node in _FURTHER_CHOICES and after.mover == battle.mover:
+        analysis = analyse(after)
+        successors = []
+        for code, value in analysis.values.items():
+            if value > analysis.value - TIE:
+                successors.append(after.copy())
+                successors[-1].act(code)
+        after = max(successors, key=partial(_chance, names, after))
+    return after
 
 
 def _chance(names: ScenarioNames, before: Battle, after: Battle) -> Fraction:

@@ -10,6 +10,8 @@ FLAT = "flat no-caps dense"
 """Properties for a text-only button."""
 OUTLINED = "no-caps outline dense padding='3px 14px'"
 """Properties for all other buttons."""
+FILLED = OUTLINED.replace("outline", "unelevated")
+"""Properties for a toggle that is on, and for the main button."""
 
 
 def add_text(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
@@ -20,6 +22,13 @@ def add_text(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
 def set_text(element: ui.html, words: str) -> None:
     """Replace an element's text."""
     element.set_content(escape(words))
+
+
+def show_toggle(button: ui.button, name: str, *, is_on: bool) -> None:
+    """Show a toggle's state by its text, its shape and an ARIA attribute."""
+    button.set_text(f"{name}: {'on' if is_on else 'off'}")
+    shape, other = (FILLED, OUTLINED) if is_on else (OUTLINED, FILLED)
+    button.props(f"{shape} aria-pressed={str(is_on).lower()}", remove=other)
 
 
 def waiting(words: str) -> str:

@@ -13,9 +13,21 @@ from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
 from wfb_gym.web.elements import FLAT, add_text, set_text, waiting
-from wfb_gym.web.session import MOST_WIZARDS, OPPONENTS, Setup
+from wfb_gym.web.session import (
+    MOST_WIZARDS,
+    OPPONENTS,
+    Setup,
+    describe_opponent,
+    describe_scenario,
+    describe_seat,
+)
 
-_BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Lists"
+_BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Army lists"
+_INTRODUCTION = (
+    "Play one side of a battle's magic phase. Choose a battle, your side and an opponent; "
+    "the choices that are already made are a good first game."
+)
+_SEED = "The same seed and decisions give the same battle. Empty: a random seed."
 _LONG_START = (
     "The first game on a machine compiles the rules, for half a minute or more; "
     "an optimal opponent solves the scenario before it plays."
@@ -29,11 +41,13 @@ class Form:
         self._start = start
         self._wizards: list[tuple[ui.select, ui.input]] = []
         with ui.element("div").classes("form"):
-            add_text("The magic phase, at your table", "h1")
+            with ui.element("div"):
+                add_text("The magic phase, at your table", "h1")
+                add_text(_INTRODUCTION, "p", "about")
             with ui.element("section").classes("card"):
                 add_text("Battle", "h2")
                 self._kind = ui.toggle(
-                    [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._forget_error
+                    [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._describe
                 ).props("no-caps unelevated dense padding='4px 14px'")
                 self._bundled()
                 self._own()
@@ -41,16 +55,23 @@ class Form:
             with ui.element("section").classes("card"):
                 add_text("Players", "h2")
                 with ui.element("div").classes("three two"):
-                    self._seat = ui.select(
-                        list(SEATS), value=SEATS[0], label="Your seat", on_change=self._forget_error
-                    )
-                    self._opponent = ui.select(
-                        list(OPPONENTS), value="veteran", label="Opponent", with_input=True,
-                        new_value_mode="add-unique", on_change=self._forget_error,
-                    )  # fmt: skip
-                    self._seed = ui.input(
-                        label="Seed of the dice", placeholder="any", on_change=self._forget_error
-                    )
+                    with ui.element("div"):
+                        self._seat = ui.select(
+                            list(SEATS), value=SEATS[0], label="Your seat", on_change=self._describe
+                        )
+                        self._about_seat = add_text(classes="about")
+                    with ui.element("div"):
+                        self._opponent = ui.select(
+                            list(OPPONENTS), value="veteran", label="Opponent", with_input=True,
+                            new_value_mode="add-unique", on_change=self._describe,
+                        )  # fmt: skip
+                        self._about_opponent = add_text(classes="about")
+                    with ui.element("div"):
+                        self._seed = ui.input(
+                            label="Seed of the dice", placeholder="any",
+                            on_change=self._forget_error,
+                        )  # fmt: skip
+                        add_text(_SEED, classes="about")
                 with ui.element("div").classes("tools"):
                     self._play = ui.button("Play", on_click=self._submit)
                     self._play.props("no-caps unelevated padding='6px 28px'")
@@ -58,6 +79,7 @@ class Form:
                     self._busy.visible = False
                 self._long = add_text("", "p", "how")
                 self._error = ui.html("", sanitize=False)
+        self._describe()
 
     def _bundled(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_BUNDLED):
@@ -66,12 +88,15 @@ class Form:
                 label="Scenario", with_input=True, on_change=self._describe,
             )  # fmt: skip
             self._about = add_text(classes="about")
-            self._describe()
 
     def _describe(self) -> None:
-        name = self._name.value
-        about = load_scenario(name).description if name else None
-        set_text(self._about, about or "")
+        """Describe the chosen scenario, seat and opponent."""
+        self._forget_error()
+        is_bundled = self._kind.value == _BUNDLED and self._name.value
+        scenario = load_scenario(self._name.value) if is_bundled else None
+        set_text(self._about, describe_scenario(scenario) if scenario else "")
+        set_text(self._about_seat, describe_seat(SEATS.index(self._seat.value), scenario))
+        set_text(self._about_opponent, describe_opponent(self._opponent.value or ""))
 
     def _own(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):

@@ -5,13 +5,15 @@ A session belongs to one browser. Its methods may be called from any thread, but
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import NamedTuple
 
+from wfb_gym.advising.advice import complete_play
 from wfb_gym.advising.lists import scenario_of_lists
 from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.state import Node
-from wfb_gym.opponents.policy_spec import NAMES, SHIPPED, PolicySpec
+from wfb_gym.opponents.policy_spec import MODULES, NAMES, SEARCHING, SHIPPED, PolicySpec
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.render.battlefield import draw_battlefield
@@ -22,20 +24,29 @@ from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.solver import TooLarge
+from wfb_gym.solver.graph_arrays import TIE
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
 from wfb_gym.view.choices import question
+from wfb_gym.view.decisions import describe_action
 from wfb_gym.view.events import redact_events
 from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, armies_known, sets_that_may_be
-from wfb_gym.view.names import ScenarioNames, capital
+from wfb_gym.view.names import ScenarioNames, capital, plural
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
 MOST_WIZARDS = 6
 """Maximum number of wizards in lists entered on the page."""
-OPPONENTS = (*NAMES, *SHIPPED)
+BY_STRENGTH = ("random", "veteran", "greedy", "phase-search", "search", "optimal")
+"""Opponents from weak to strong; the strength of the others depends more on the scenario."""
+OPPONENTS = tuple(dict.fromkeys((*BY_STRENGTH, *NAMES, *SHIPPED)))
 """Opponents to choose from; a number may follow the name of a scripted or search opponent."""
+_SUMMARIES = {
+    "random": "Chooses uniformly at random among the legal actions.",
+    "optimal": "Plays optimally in a scenario that can be solved.",
+}
+"""Summaries of the scripted players without a module."""
 _OWN = "your scenario"
 _TOO_LARGE = "No advice yet: this battle has too many continuations to compute an equilibrium."
 _NOT_WEIGHED = (
@@ -104,6 +115,63 @@ def check_opponent(name: str) -> None:
         raise ValueError(f"opponent: expected one of {', '.join(OPPONENTS)}, found {name!r}")
 
 
+def describe_scenario(scenario: Scenario) -> str:
+    """Return a bundled scenario's description, and a sentence on the kind of game.
+
+    Bundled scenarios without a battlefield can be solved, those with one are too large.
+    """
+    phases = plural(scenario.phases, "phase")
+    if scenario.battlefield is None:
+        kind = f"A duel of {phases} without a battlefield"
+    else:
+        kind = f"A battle of {phases} between units on a battlefield"
+    if scenario.has_hidden_items:
+        size = "some items are hidden"
+    elif scenario.battlefield is None:
+        size = "small enough for perfect play (opponent optimal)"
+    else:
+        size = "too large to solve, so advice is estimated"
+    return " ".join(filter(None, (scenario.description, f"{kind}; {size}.")))
+
+
+def describe_seat(seat: int, scenario: Scenario | None) -> str:
+    """Return the task of a seat, with its army if the scenario is known."""
+    words = (
+        "You throw power dice to cast spells, and the enemy tries to dispel them.",
+        "The enemy casts spells, and you throw dispel dice to stop them.",
+    )[seat]
+    if scenario is not None and scenario.phases > 1:
+        words += " The armies change roles after each phase."
+    if scenario is not None and scenario.armies[seat].name is not None:
+        words = f"You lead {scenario.armies[seat].name}. {words}"
+    return words
+
+
+def describe_opponent(text: str) -> str:
+    """Return a sentence about an opponent, and its strength; "" if it is unknown."""
+    try:
+        spec = PolicySpec.find(text)
+    except ValueError:
+        return ""
+    if spec is None or spec.is_file:
+        return ""
+    if spec.path is not None:
+        trained_on, _, seat = spec.name.partition("/")
+        words = f"A network for {f'the {seat} in {trained_on}' if seat else 'all scenarios'}."
+    elif spec.name in _SUMMARIES:
+        words = _SUMMARIES[spec.name]
+    else:  # the first line of the player's documentation
+        documented = import_module(MODULES[spec.name]) if spec.is_scripted else spec.make()
+        words = (documented.__doc__ or "").partition("\n")[0]
+    if spec.name in BY_STRENGTH:
+        most = len(BY_STRENGTH)
+        place = BY_STRENGTH.index(spec.name) + 1
+        words += f" Strength: {place} of {most} ({most} is the strongest)."
+    if spec.name in SEARCHING:
+        words += f" {spec.name}:4 sets the number of {SEARCHING[spec.name]} to 4."
+    return words
+
+
 class ShownAdvice(NamedTuple):
     """Advice as the page shows it: a mark for each choice, the best choice, and an explanation.
 
@@ -111,11 +179,14 @@ class ShownAdvice(NamedTuple):
         marks: text on each choice, by engine code.
         best: engine code of the best choice, or None if there is none.
         words: explanation of the marks.
+        dice: number of dice to throw after the best choice; None if the choice itself includes
+            them, or if it leads to no roll.
     """
 
     marks: dict[int, str]
     best: int | None
     words: str
+    dice: int | None = None
 
 
 class Session:
@@ -187,11 +258,22 @@ class Session:
         """Return the value of every choice; this takes several seconds in large scenarios."""
         if any(len(each) > 1 for each in self._sets()):
             return self._mixed_advice()
-        analysis = self.analyst.analyse(self.game.battle)
-        best = next(filter(analysis.recommends, analysis.values), None)
+        battle, choices = self.game.battle, self.game.choices()
+        analysis = self.analyst.analyse(battle)
         how = "exact" if analysis.is_exact else f"estimated, {analysis.method}"
         marks = {code: exact_points(value) for code, value in analysis.values.items()}
-        return ShownAdvice(marks, best, f"Points still to come for you: {how}.")
+        words, dice = f"Points still to come for you: {how}.", None
+        best = next(filter(analysis.recommends, analysis.values), None)
+        if best is not None and choices[best].chance is not None:
+            # Ties go to the choice that is most likely to succeed, as in `complete_play`.
+            equal = [code for code in choices if analysis.loss(code) < TIE]
+            best = max(equal, key=lambda code: choices[code].chance or 0)
+        elif best is not None:
+            after = complete_play(self.analyst.analyse, self.names, battle, best)
+            text, dice, _ = describe_action(self.names, battle, best, after)
+            if dice is not None:
+                words = f"Best: {text} ({marks[best]} points). {words}"
+        return ShownAdvice(marks, best, words, dice)
 
     def _sets(self) -> list[list[HiddenSet]]:
         """Return the sets of hidden items that each army may have been dealt."""

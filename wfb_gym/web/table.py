@@ -15,11 +15,13 @@ from wfb_gym.render.html import army_blocks, render_macro, score_html, static_te
 from wfb_gym.render.review_page import review_html, review_page
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.view.decisions import ActionView
-from wfb_gym.web.elements import FLAT, OUTLINED, add_text, set_text, waiting
+from wfb_gym.web.elements import FILLED, FLAT, OUTLINED, add_text, set_text, show_toggle, waiting
 from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
 """Key for a tab's `TabGame`."""
+_PAUSED = "The game is paused. The slider shows every position so far."
+_OVER = "The game is over. The slider shows every position."
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
@@ -44,7 +46,7 @@ class GameTable:
         self._pending_review: object | None = None  # token for the review in progress
         seat = session.game.seat
         with ui.element("div").classes("top"):
-            add_text(session.scenario.name, "h1")
+            self._heading = add_text(session.scenario.name, "h1")
             self._review_button = ui.button("Review", on_click=self._review).props(FLAT)
             ui.button("New game", on_click=self._leave).props(FLAT)
         self._report = ui.element("div")
@@ -71,11 +73,10 @@ class GameTable:
                     self._choices = ui.element("div").classes("choices")
                     self._wait = ui.html("", sanitize=False)
                     with ui.element("div").classes("tools"):
-                        self._advice_button = ui.button("Advice", on_click=self._toggle_advice)
-                        self._odds_button = ui.button("Odds", on_click=self._toggle_odds)
+                        self._advice_button = ui.button(on_click=self._toggle_advice)
+                        self._odds_button = ui.button(on_click=self._toggle_odds)
                         self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
-                        for each in (self._advice_button, self._odds_button, self._undo_button):
-                            each.props(OUTLINED)
+                        self._undo_button.props(OUTLINED)
                 with ui.element("section").classes("card odds-card") as self._odds_card:
                     add_text("Odds", "h2")
                     self._odds = ui.html("", sanitize=False)
@@ -113,7 +114,7 @@ class GameTable:
         async with self._kept.lock:  # a duplicate of the tab may play at the same time
             self._show_position()
         self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
-        self._table.visible = not session.is_over  # the review shows it too
+        self._show_board(not session.is_over)
         if session.is_over:
             await self._review()
         elif self._advises:
@@ -134,6 +135,7 @@ class GameTable:
         self._undo_button.set_enabled(session.can_undo)
         self._review_button.set_text("Transcript" if self._hides_items else "Review")
         set_text(self._seat_words, session.seat_words)
+        show_toggle(self._advice_button, "Advice", is_on=self._advises)
         self._show_odds()
         self._show_ranges()
 
@@ -151,9 +153,11 @@ class GameTable:
                 button.props(f'data-choice={code} type="button"')
                 button.on("click", partial(self._act, code))
                 with button:
-                    values = choice, seat, marks.get(code), best
+                    values = choice, seat, marks.get(code), best, advice and advice.dice
                     shown = render_macro("choice", *values, template="web.html")
                     ui.html(shown, sanitize=False).style("display: contents")
+            if any(choice.chance is not None for choice in choices.values()):
+                add_text("Percentages: the chance that these dice succeed.", "p", "how legend")
             if advice is not None:
                 add_text(advice.words, "p", "how advice")
 
@@ -189,6 +193,7 @@ class GameTable:
 
     async def _toggle_advice(self) -> None:
         self._advises = not self._advises
+        show_toggle(self._advice_button, "Advice", is_on=self._advises)
         if self._session.is_over:
             return
         if self._advises:
@@ -211,6 +216,7 @@ class GameTable:
         self._show_odds()
 
     def _show_odds(self) -> None:
+        show_toggle(self._odds_button, "Odds", is_on=self._has_odds)
         table = self._session.odds_html() if self._has_odds else ""
         self._odds.set_content(table)
         self._no_odds.visible = not table
@@ -233,8 +239,11 @@ class GameTable:
         with self._ranges:
             add_text("Reach of")
             for number, name in spells.items():
-                button = ui.element("button").classes("on" if number == self._shown_spell else "")
-                button.props('type="button"').on("click", partial(self._show_reach, number))
+                button = ui.element("button")
+                button.props(
+                    f'type="button" aria-pressed={str(number == self._shown_spell).lower()}'
+                )
+                button.on("click", partial(self._show_reach, number))
                 with button:
                     add_text(name, "span")
 
@@ -249,9 +258,21 @@ class GameTable:
         """Remove the review; a review in progress will not be shown."""
         self._pending_review = None
         self._report.clear()
+        self._show_board(True)
+
+    def _show_board(self, is_shown: bool) -> None:
+        """Show or hide the game, so that the page never has two boards."""
+        for each in (self._table, self._seat_words, self._review_button):
+            each.visible = is_shown
+        name = self._session.scenario.name
+        set_text(self._heading, name if is_shown else f"Review of {name}")
+
+    def _back_to_the_game(self) -> None:
+        self._close_review()  # deletes the button that was clicked
+        self._table.client.run_javascript("window.scrollTo(0, 0)")
 
     async def _review(self) -> None:
-        """Show the review at the top of the page, unless one is already in progress."""
+        """Show the review instead of the game, unless one is already in progress."""
         if not self._session.game.events or self._pending_review is not None:
             return
         if self._hides_items:
@@ -285,18 +306,21 @@ class GameTable:
                 self._close_review()
         if not is_wanted or review is None:
             return
+        is_over, can_undo = self._session.is_over, self._session.can_undo
+        self._show_board(False)
         with self._report:
+            add_text(_OVER if is_over else _PAUSED, "p", "how")
             with ui.element("div").classes("tools"):
+                if not is_over:
+                    back = ui.button("Back to the game", on_click=self._back_to_the_game)
+                    back.props(FILLED)
+                elif can_undo:
+                    back = ui.button("Take back the last decision")
+                    back.on_click(partial(self._undo, -1)).props(OUTLINED)
                 self._offer("Download the transcript", text_of(review.transcript), "jsonl")
                 self._offer("Download this review", page, "html")
-                if self._session.is_over and self._session.can_undo:
-                    ui.button(
-                        "Take back the last decision", on_click=partial(self._undo, -1)
-                    ).props(OUTLINED)
-                elif not self._session.is_over:
-                    ui.button("Close the review", on_click=self._close_review).props(OUTLINED)
             ui.html(shown, sanitize=False)
-        ui.run_javascript(static_text("review.js"))
+        ui.run_javascript(f"{static_text('review.js')}\nwindow.scrollTo(0, 0)")
 
     @property
     def _hides_items(self) -> bool:
