@@ -149,6 +149,7 @@ def test_without_a_possible_gain_there_is_no_score() -> None:
     score = solver.normalised_score(made, "greedy", 0)
     assert (score.optimum, score.guaranteed, score.random) == (0.0, 0.0, 0.0)
     assert score.score is None
+    assert "-0.0" not in repr(solver.normalised_score(made, "greedy", 1))
     assert solver.Score(optimum=1.0, guaranteed=1.0, random=1.0 - 1e-12).score is None
 
 

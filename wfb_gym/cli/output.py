@@ -44,7 +44,7 @@ def format_table(
 
 def format_exact_points(points: float) -> str:
     """Return points with two decimal places, never as "-0.00"."""
-    return f"{round(points, 2) + 0.0:.2f}"
+    return f"{points:z.2f}"
 
 
 def align_columns(rows: Sequence[Sequence[str]], alignments: str) -> list[str]:

@@ -75,8 +75,8 @@ def _run(options: TrainOptions) -> None:
         if score.score is None:
             raise UsageError(f"{scenario.name}: the {options.seat} cannot win any points")
         curve.append((model.num_timesteps, score.score))
-        points = f"guarantees {score.guaranteed:.2f} of {score.optimum:.2f} points"
-        print(f"{model.num_timesteps:>9,} steps   score {score.score:6.1f}   {points}", flush=True)
+        points = f"guarantees {score.guaranteed:z.2f} of {score.optimum:z.2f} points"
+        print(f"{model.num_timesteps:>9,} steps   score {score.score:z6.1f}   {points}", flush=True)
         left = options.steps - model.num_timesteps
         if left <= 0:
             break

@@ -340,11 +340,11 @@ class Equilibrium:
         """
         self.game.check_whole()
         own = seat_number(seat)
-        sign = 1.0 if own == 0 else -1.0
         guaranteed, random = (
-            -self.game.best_answer(each, 1 - own) for each in (strategy, self.game.uniform)
+            0.0 - self.game.best_answer(each, 1 - own)  # never -0.0
+            for each in (strategy, self.game.uniform)
         )
-        return Score(sign * self.value, guaranteed, random)
+        return Score(self.value if own == 0 else 0.0 - self.value, guaranteed, random)
 
 
 def solve_hidden(

@@ -116,7 +116,7 @@ class ExactGame:
 
     def optimum(self, seat: int | str) -> float:
         """Return the value of optimal play, in the seat's points."""
-        return _sign(seat_number(seat)) * self.solution.points_at_start(self.graph.values)
+        return _seat_points(self.solution.points_at_start(self.graph.values), seat_number(seat))
 
     def probabilities(
         self,
@@ -190,7 +190,7 @@ class ExactGame:
             progress: called with the number of positions evaluated so far.
         """
         points = self._points([_answered_lane(seat) for seat in seats], probabilities, progress)
-        return [_sign(seat) * each for seat, each in zip(seats, points, strict=True)]
+        return [_seat_points(each, seat) for seat, each in zip(seats, points, strict=True)]
 
     def score(
         self, probabilities: NDArray[np.float64], seat: int | str, progress: Progress | None = None
@@ -200,8 +200,8 @@ class ExactGame:
         lanes = [_answered_lane(own), _answered_lane(own, SweepMode.UNIFORM)]
         points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
         if own not in self._random:
-            self._random[own] = _sign(own) * points[1]
-        return Score(self.optimum(own), _sign(own) * points[0], self._random[own])
+            self._random[own] = _seat_points(points[1], own)
+        return Score(self.optimum(own), _seat_points(points[0], own), self._random[own])
 
     def best_response(
         self, probabilities: NDArray[np.float64], seat: int | str, progress: Progress | None = None
@@ -367,5 +367,6 @@ def _answered_lane(seat: int, play: SweepMode = SweepMode.GIVEN) -> tuple[SweepM
     return (play, SweepMode.OPTIMAL) if seat == 0 else (SweepMode.OPTIMAL, play)
 
 
-def _sign(seat: int) -> float:
-    return 1.0 if seat == 0 else -1.0
+def _seat_points(points: float, seat: int) -> float:
+    """Convert the first army's points to a seat's points, never -0.0."""
+    return points if seat == 0 else 0.0 - points
