@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.pages import PACKAGE
+from tests.support.pages import PACKAGE
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Set before anything loads torch or BLAS, here or in a process that a test starts. There is one

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from tests.pages import place_of
+from tests.support.pages import place_of
 
 REVIEWED = Path(__file__).with_name("consumers.toml")
 FOLDERS = ("wfb_gym", "tests/engine")
@@ -23,7 +23,7 @@ ENOUGH = {"Node": 3, "NodeGroup": 2, "Stage": 3}
 """Minimum number of members that a consumer of an enumeration names; 1 by default. Many functions
 compare with one node and are no list of all nodes; groups and stages are columns of
 `engine.nodes.NODES`."""
-NOT_CONSUMERS = ("tests.engine.test_", "tests.engine.builders", "wfb_gym.opponents.scripted.")
+NOT_CONSUMERS = ("tests.engine.test_", "tests.support.builders", "wfb_gym.opponents.scripted.")
 """Comparisons with a single member, and scripted players, which delegate other decisions."""
 
 Sources = Mapping[str, str]

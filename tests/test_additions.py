@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from tests.pages import PACKAGE, ROOT, page
+from tests.support.pages import PACKAGE, ROOT, page
 from wfb_gym._records import Record
 from wfb_gym.encoding import fields
 from wfb_gym.encoding.fields import ObservedNumber

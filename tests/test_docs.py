@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from tests.lore_tables import lore_rows, lores
-from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
+from tests.support.lore_tables import lore_rows, lores
+from tests.support.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.fields import Field
 from wfb_gym.encoding.layout import layout

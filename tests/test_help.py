@@ -13,7 +13,7 @@ import pytest
 
 from agents.self_play.settings import Settings
 from experiments.common import parse_settings
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 from wfb_gym.cli.parser import Parser
 
 COMMANDS = [

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.pages import ROOT, page
+from tests.support.pages import ROOT, page
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 SHORTER = {"model.learn(50_000)": "model.learn(2_000)"}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import PACKAGE, ROOT
+from tests.support.pages import PACKAGE, ROOT
 
 LEDGER = ROOT / "docs" / "rules.md"
 """Number, rule and sources."""

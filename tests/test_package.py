@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import wfb_gym
-from tests.pages import PACKAGE, ROOT
+from tests.support.pages import PACKAGE, ROOT
 from wfb_gym.cli import main
 
 

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
-from tests.pages import blocks, page, rows_of, sections
+from tests.support.pages import blocks, page, rows_of, sections
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict, sizes
 from wfb_gym.scenario.army import Army, HiddenItems

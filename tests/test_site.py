@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pytest
 
 import wfb_gym
-from tests.pages import ROOT, page, place_of, sections
+from tests.support.pages import ROOT, page, place_of, sections
 from tests.web.browser import CHROMIUM
 
 DOCS = ROOT / "docs"

@@ -10,7 +10,7 @@ from agents import compare
 from agents.compare import ABLATIONS, LEARNERS, Settings, Training, TrainingCommand
 from agents.figures import draw_comparison
 from experiments.common import FAILED
-from tests.pages import page, rows_of
+from tests.support.pages import page, rows_of
 
 
 def test_every_seed_has_every_learner_and_seat() -> None:

@@ -30,7 +30,7 @@ from agents.distillation.targets import (
     sample_evenly,
 )
 from experiments.common import FAILED, INTERRUPTED
-from tests.pages import PACKAGE
+from tests.support.pages import PACKAGE
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import KINDS, Generation

@@ -18,7 +18,7 @@ import pytest
 from agents import datasets, imitate, record, suite
 from agents.datasets import AGENT_ACTION, MASK, NO_ACTION, VALUES
 from experiments.common import IDS, INTERRUPTED
-from tests.pages import PACKAGE, blocks, page
+from tests.support.pages import PACKAGE, blocks, page
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.players.registry import make_agent

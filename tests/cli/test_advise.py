@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.support.pages import blocks, page
 from wfb_gym import _progress, solver
 from wfb_gym.advising import advice
 from wfb_gym.advising.position import RequestedPosition

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym.advising.hidden_advice import advise_hidden
 from wfb_gym.advising.position import RequestedPosition
 from wfb_gym.advising.request import PositionRequest

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.support.pages import blocks, page
 from wfb_gym.cli import main
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.spell_values import expected_points

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.support.pages import blocks, page
 from wfb_gym import solver
 from wfb_gym.cli import main
 from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.playing import play_randomly, some, table_of
 from wfb_gym.encoding.actions import ArmyNames, action_codec, action_meanings
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.engine import actions as codes
@@ -11,7 +12,6 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
-from ..envs.playing import play_randomly, some, table_of
 from .test_layout import ALL, MOST
 
 SCENARIOS = wfb_gym.bundled_scenarios()

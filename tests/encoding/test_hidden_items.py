@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, Noted, hidden_scenario, kinds, random_play, scenarios
+from tests.support.hidden import SCROLL, Noted, hidden_scenario, kinds, random_play, scenarios
 from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import Positions, position_of

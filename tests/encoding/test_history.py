@@ -12,8 +12,8 @@ from gymnasium.vector import AutoresetMode
 
 from experiments.common import play_battles
 from experiments.exact import hidden_strategy_of
-from tests.engine.builders import army, game, wizard
-from tests.engine.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
+from tests.support.builders import army, game, wizard
+from tests.support.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
 from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import reads_histories

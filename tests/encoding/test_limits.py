@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
+from tests.support.playing import play_randomly, some, table_of
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, check_covers, fit, union
 from wfb_gym.engine import actions as codes
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-
-from ..engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
-from ..envs.playing import play_randomly, some, table_of
 
 SCENARIOS = wfb_gym.bundled_scenarios()
 CURSE = aimed("Curse", worth={"points": 5.0})

@@ -13,6 +13,9 @@ import pytest
 from numpy.typing import NDArray
 
 import wfb_gym
+from tests.support.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
+from tests.support.playing import play_randomly, some, table_of
 from wfb_gym.encoding.history import new_histories
 from wfb_gym.encoding.layout import Layout, layout
 from wfb_gym.encoding.limits import Limits, fit
@@ -20,9 +23,6 @@ from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 
-from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
-from ..envs.playing import play_randomly, some, table_of
 from .test_layout import MOST
 
 SCENARIOS = wfb_gym.bundled_scenarios()

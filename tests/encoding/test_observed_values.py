@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD, PASS
 from wfb_gym.engine.battle import Battle
@@ -15,8 +17,6 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario.sizes import ARMIES, CONTACT_MODELS, TARGETS
 
-from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
 from .test_observe import FREE, Census, Eye, bundled
 
 DUEL_RULES = {"rule one-turn dispels": 1.0, "rule recast per side": 1.0}

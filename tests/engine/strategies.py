@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
+from tests.support.builders import Data, Game, aimed, known
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
-
-from .builders import Data, Game, aimed, known
 
 ITEMS = [
     "Dispel Scroll",

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, known, miscast, spell, unit, wizard
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.packing.records import Lock
-
-from .builders import Data, Game, army, game, known, miscast, spell, unit, wizard
 
 
 def mishap(*effects: Data, phases: int = 5, **mage: Any) -> Game:

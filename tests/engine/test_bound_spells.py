@@ -4,11 +4,22 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import (
+    PASS,
+    Data,
+    Game,
+    army,
+    game,
+    known,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
-
-from .builders import PASS, Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
 
 RING = "Ring of Flame"
 BOLT = {"name": "Cold", "target": "enemy_unit", "worth": {"points": 9.0}}

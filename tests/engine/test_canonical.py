@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import Data, aimed, army, miscast, spell, unit, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.state import Node
@@ -14,7 +15,6 @@ from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import CHANCE
 
 from ..solver.small import SMALL, everywhere, explored, small, start
-from .builders import Data, aimed, army, miscast, spell, unit, wizard
 from .strategies import EFFECTS
 
 BUNDLED = ("apprentice", "archmage-duel", "orc-shaman-hunt")

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Game, army, game, miscast, spell, wizard
 from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Game, army, game, miscast, spell, wizard
 
 BOLT = spell("Bolt", 8)
 SECOND = spell("Second", 8)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_TARGET
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.spell_values import (
@@ -17,7 +18,6 @@ from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.scenario.sizes import POINTS
 
-from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
 from .test_spells_damage import TWO_D6, WOUND, Foe, mean_points, wound_chance
 
 COMET = "The Comet of Casandora"

@@ -4,9 +4,19 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import (
+    Data,
+    Game,
+    army,
+    game,
+    known,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym.engine.state import Node
-
-from .builders import Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
 
 
 def horrors(

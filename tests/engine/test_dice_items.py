@@ -4,11 +4,21 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import (
+    PASS,
+    Game,
+    army,
+    game,
+    known,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym.engine import actions
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Game, army, game, known, lasting, miscast, spell, unit, wizard
 
 ROD, PERIAPT, BOOK = "Rod of Power", "Black Periapt", "Book of Hoeth"
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, spell, wizard
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Data, Game, army, game, lasting, spell, wizard
 
 BOOST = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}
 

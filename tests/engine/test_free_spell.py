@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
 
 
 def free(*foes: Data, limit: str = "any", caster: Data | None = None, **keys: Any) -> Game:

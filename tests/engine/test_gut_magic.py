@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, army, game, lasting, spell, unit, wizard
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
-
-from .builders import Game, army, game, lasting, spell, unit, wizard
 
 
 def butchers(face: int, **keys: Any) -> Game:

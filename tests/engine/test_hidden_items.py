@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.builders import PASS, miscast
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import (
@@ -17,9 +19,6 @@ from wfb_gym.engine.hidden_items import (
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError
-
-from .builders import PASS, miscast
-from .hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, random_play, scenarios
 
 SCENARIOS = scenarios()
 ROUNDS = 60

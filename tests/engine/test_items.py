@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_IRRESISTIBLE
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Game, army, game, lasting, miscast, spell, wizard
 
 STONE = "Power Stone"
 

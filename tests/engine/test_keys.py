@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.support.playing import some, table_of, throw
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import (
     hash_of,
@@ -21,8 +22,6 @@ from wfb_gym.engine.keys import (
 from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, new_states
 from wfb_gym.scenario import bundled_scenarios
-
-from ..envs.playing import some, table_of, throw
 
 Words = NDArray[np.uint64]
 WORD = st.integers(0, 2**64 - 1)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 from .strategies import EFFECTS, OWN_ITEMS, armies
 from .test_oracle import Minimax
 

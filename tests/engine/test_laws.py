@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import wfb_gym.engine
+from tests.support.builders import Data, Game, army, game, miscast, spell, wizard
 from wfb_gym._records import Record, dtype_of
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes
@@ -40,7 +41,6 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.solver.potential import potentials, stages
 
-from .builders import Data, Game, army, game, miscast, spell, wizard
 from .strategies import (
     EFFECTS,
     FURTHER_ITEMS,

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
-
-from .builders import Data, Game, army, game, lasting, miscast, spell, wizard
 
 BOLT = spell("Bolt", 5)
 SECOND = spell("Second", 5)

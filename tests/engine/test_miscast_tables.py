@@ -2,10 +2,9 @@
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, lasting, spell, wizard
 from wfb_gym.engine.state import BARS_ITEMS, Node
 from wfb_gym.packing.records import Lock
-
-from .builders import Data, Game, army, game, lasting, spell, wizard
 
 WAYS = {2: 1, 3: 2, 4: 3, 5: 4, 6: 5, 7: 6, 8: 5, 9: 4, 10: 3, 11: 2, 12: 1}
 CONTACT = {"side": "own", "models": 1, "points": 7}

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_TARGET
 from wfb_gym.engine.chance import outcome_of_roll
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node, new_work_spaces
-
-from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 
 D6 = {"hits": "D6", "strength": 4}
 TWO_D6 = {"hits": "2D6", "strength": 4}

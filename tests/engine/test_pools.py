@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, army, game, lasting, spell, wizard
 from wfb_gym.engine.queries import dispel_bonus
 from wfb_gym.engine.state import Node
-
-from .builders import Data, army, game, lasting, spell, wizard
 
 BOLT = spell()
 

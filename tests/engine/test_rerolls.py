@@ -4,11 +4,10 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Data, Game, army, game, miscast, spell, wizard
 
 REROLL_ALL = actions.REROLL_ALL
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, aimed, army, game, known, miscast, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import Game, aimed, army, game, known, miscast, unit, wizard
 from .strategies import throw
 
 

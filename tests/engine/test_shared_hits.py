@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
+from tests.support.builders import spell as plain
 from wfb_gym.engine.state import Node, ReturnTo
 from wfb_gym.rules.damage import hits_pmf
 from wfb_gym.rules.sharing import shared_pmfs
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.potential import potentials
 
-from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
-from .builders import spell as plain
 from .test_laws import check_battle, in_array, positions
 from .test_spells_damage import D6, TWO_D6, WOUND
 

@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Game, army, game, spell, unit, wizard
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Game, army, game, spell, unit, wizard
 
 FIRE = (
     "Fire Ball",

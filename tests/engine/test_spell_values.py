@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, spell, unit, wizard
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.spell_values import expected_points, expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
-
-from .builders import PASS, Data, Game, aimed, army, game, known, spell, unit, wizard
 
 D6 = {"hits": "D6", "strength": 4}  # wounds Toughness 3 on 3 or more
 GENERAL = 100

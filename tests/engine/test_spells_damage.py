@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, known, unit, wizard
 from wfb_gym.engine.state import Node
-
-from .builders import Data, Game, army, game, known, unit, wizard
 
 D6 = {hits: F(1, 6) for hits in range(1, 7)}
 TWO_D6 = {hits: F(6 - abs(hits - 7), 36) for hits in range(2, 13)}

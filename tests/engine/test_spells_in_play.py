@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, spell, wizard
 from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Data, Game, army, game, lasting, spell, wizard
 
 
 def ward(name: str = "Ward", **keys: Any) -> Data:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, known, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import Data, Game, army, game, known, unit, wizard
 from .test_spells_damage import D6, WOUND, Foe, mean_points, wound_chance
 
 INCH = 25.4

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, unit, wizard
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Data, Game, aimed, army, game, known, unit, wizard
 
 CHARIOT = {"troop": "chariot", "models": 1, "points": 80.0, "wounds": 4}
 RIDERS = {"troop": "cavalry", "models": 5, "points": 20.0}

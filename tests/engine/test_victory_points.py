@@ -8,6 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import (
+    Data,
+    Game,
+    aimed,
+    army,
+    game,
+    known,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym import solver
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
@@ -15,7 +27,6 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
-from .builders import Data, Game, aimed, army, game, known, miscast, spell, unit, wizard
 from .strategies import EFFECTS, OWN_ITEMS, armies, drop_worths, throw
 from .test_oracle import Minimax
 

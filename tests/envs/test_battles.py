@@ -11,10 +11,22 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import wfb_gym
+from tests.support.playing import (
+    BATTLE,
+    IDS,
+    PHASES,
+    SEAT,
+    episode,
+    pick,
+    picks,
+    raw,
+    rest,
+    same,
+    table_of,
+)
 from wfb_gym.encoding.limits import fit, union
 from wfb_gym.envs.battles import BattleEnv, BattleVectorEnv
 
-from .playing import BATTLE, IDS, PHASES, SEAT, episode, pick, picks, raw, rest, same, table_of
 from .test_single import check_points
 from .test_vector import MODES, native, run, sync
 

@@ -16,11 +16,10 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import PassiveEnvChecker
 
 import wfb_gym
+from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS, PHASES, pick, registered
 from wfb_gym import ArmyLimits, Limits, load_scenario
 from wfb_gym.generating import Generated, Generation
-
-from ..pages import PACKAGE
-from .playing import BATTLE, IDS, PHASES, pick, registered
 
 ALL = registered()
 CASTER = IDS[0]

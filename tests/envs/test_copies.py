@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
+from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS, lowest, picks, raw, rest, same
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.scenario import load_scenario
 
-from ..pages import PACKAGE
-from .playing import BATTLE, IDS, lowest, picks, raw, rest, same
 from .test_self_play import record
 from .test_self_play import same as same_records
 from .test_vector import native

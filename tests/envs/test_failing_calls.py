@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
+from tests.support.playing import IDS, no_decision, pick, raw
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.players.baselines import RandomAgent
 from wfb_gym.scenario import Scenario
 
 from ..players.misbehaving import Misbehaving, raising
-from .playing import IDS, no_decision, pick, raw
 from .test_vector import native
 
 CASTER, DISPELLER = IDS

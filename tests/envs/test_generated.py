@@ -10,12 +10,12 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
+from tests.support.playing import BATTLE, episode, lowest, picks, raw, same
 from wfb_gym.encoding.limits import check_covers
 from wfb_gym.generating import Generated, Generation
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError
 
-from .playing import BATTLE, episode, lowest, picks, raw, same
 from .test_vector import MODES, native, run, sync
 
 SMALL = Generation(points=500, phases=2, units=3, characters=2, wizards=1, spells=4, items=2)

@@ -8,7 +8,8 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
-from .playing import IDS, picks, raw
+from tests.support.playing import IDS, picks, raw
+
 from .test_vector import native
 
 CASTER = IDS[0]

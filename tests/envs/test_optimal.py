@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from experiments.common import batch_player, play_battles
+from tests.support.playing import picks
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.envs.batch import Batch
@@ -24,7 +25,6 @@ from wfb_gym.solver import solving
 from wfb_gym.solver.solution import Solution
 
 from ..solver.small import small
-from .playing import picks
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")

@@ -10,13 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import wfb_gym
-from wfb_gym.encoding.actions import action_codec
-from wfb_gym.encoding.limits import fit
-from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.chance import sample
-from wfb_gym.scenario import load_scenario, scenario_from_dict
-
-from .playing import (
+from tests.support.playing import (
     BATTLE,
     IDS,
     PHASES,
@@ -29,6 +23,11 @@ from .playing import (
     same,
     table_of,
 )
+from wfb_gym.encoding.actions import action_codec
+from wfb_gym.encoding.limits import fit
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.chance import sample
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 
 SCENARIOS = (*PHASES, "border-skirmish")
 CASTER, DISPELLER = IDS

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.playing import IDS, raw
 from wfb_gym.encoding import state_validation
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
@@ -15,7 +16,6 @@ from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
-from .playing import IDS, raw
 from .test_vector import native
 
 CASTER, DISPELLER = IDS

@@ -15,13 +15,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from numpy.typing import NDArray
 
-from wfb_gym.encoding.limits import ArmyLimits, Limits, fit, union
-from wfb_gym.envs.battles import BattleVectorEnv
-from wfb_gym.envs.vector import CasterVectorEnv, DispellerVectorEnv
-from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario
-
-from .playing import (
+from tests.support.playing import (
     BATTLE,
     IDS,
     PHASES,
@@ -35,6 +29,11 @@ from .playing import (
     raw,
     same,
 )
+from wfb_gym.encoding.limits import ArmyLimits, Limits, fit, union
+from wfb_gym.envs.battles import BattleVectorEnv
+from wfb_gym.envs.vector import CasterVectorEnv, DispellerVectorEnv
+from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 
 CASTER, DISPELLER = IDS
 VECTOR = {CASTER: CasterVectorEnv, DISPELLER: DispellerVectorEnv, BATTLE: BattleVectorEnv}

@@ -11,9 +11,9 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
+from tests.support.playing import BATTLE, IDS, raw
 from wfb_gym.envs.single import MagicPhaseEnv
 
-from .playing import BATTLE, IDS, raw
 from .test_vector import VECTOR, native, sync
 
 CASTER = IDS[0]

@@ -36,8 +36,8 @@ from experiments.leaderboards.submissions import (
     read_submissions,
 )
 from experiments.tournaments.matches import model_names
-from tests.pages import page as docs_page
-from tests.pages import rows_of
+from tests.support.pages import page as docs_page
+from tests.support.pages import rows_of
 from wfb_gym import hidden_scenarios, solver
 from wfb_gym.generating import (
     KINDS,

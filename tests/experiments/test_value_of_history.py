@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import value_of_history
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
 

@@ -17,7 +17,7 @@ from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, Vecto
 from gymnasium.wrappers import vector as vector_wrappers
 from numpy.typing import NDArray
 
-from ..envs.playing import BATTLE, lowest, registered
+from tests.support.playing import BATTLE, lowest, registered
 
 ALL = registered()
 EACH = pytest.mark.parametrize("name", ALL)

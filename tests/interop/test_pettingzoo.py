@@ -14,13 +14,12 @@ import pytest
 from numpy.typing import NDArray
 
 import wfb_gym
+from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS, pick
 from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
 from wfb_gym.scenario import Scenario, scenario_from_dict
-
-from ..envs.playing import BATTLE, IDS, pick
-from ..pages import PACKAGE
 
 pettingzoo = pytest.importorskip("pettingzoo")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 
 PETTINGZOO = """
 import pettingzoo

@@ -21,13 +21,12 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
 
 import wfb_gym  # noqa: F401 (registers the ids)
+from tests.support.pages import PACKAGE
 from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.sb3_model import load_policy
-
-from ..pages import PACKAGE
 
 SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 

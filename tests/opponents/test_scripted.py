@@ -13,6 +13,9 @@ import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
+from tests.support.playing import lowest, raw, some, table_of, throw
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
@@ -25,10 +28,6 @@ from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.packing.pack import pack
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario.spells import lore_spells
-
-from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
-from ..envs.playing import lowest, raw, some, table_of, throw
 
 KINDS = list(SCRIPTED.values())
 SCENARIOS = wfb_gym.bundled_scenarios()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from tests.envs.playing import play_randomly
+from tests.support.playing import play_randomly
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, scenario_from_dict

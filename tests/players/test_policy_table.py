@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from experiments.common import play_battles
+from tests.support.playing import episode, raw, same
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
@@ -24,8 +25,6 @@ from wfb_gym.players.policy_table import (
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.seat_decisions import SeatDecisions
-
-from ..envs.playing import episode, raw, same
 
 DUEL = "apprentice"
 

@@ -12,8 +12,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tests.engine.builders import aimed, army, known, unit, wizard
-from tests.envs.playing import IDS, pick, raw
+from tests.support.builders import aimed, army, known, unit, wizard
+from tests.support.playing import IDS, pick, raw
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.envs.battles import BattleEnv
 from wfb_gym.envs.single import CasterEnv, DispellerEnv

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, hidden_scenario, kinds, scenarios
 from tests.engine.test_hidden_items import twins
-from tests.envs.playing import raw
+from tests.support.hidden import SCROLL, hidden_scenario, kinds, scenarios
+from tests.support.playing import raw
 from tests.transcripts.test_hidden_items import play
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.support.pages import blocks, page
 from wfb_gym.cli import main
 from wfb_gym.engine.state import Node
 from wfb_gym.render.html import army_blocks, event_html, render_macro, step_html

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.envs.playing import table_of
+from tests.support.playing import table_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node

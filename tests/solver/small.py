@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.builders import Data, aimed, army, lasting, miscast, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import unpack_key
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.game_graph import GameGraph
-
-from ..engine.builders import Data, aimed, army, lasting, miscast, spell, unit, wizard
 
 ROOM = 2**30
 HARSH = (

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.engine.builders import army, miscast, spell, wizard
-from tests.engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver import HiddenGame, TooLarge, solve, solve_hidden, value_by_belief
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.builders import army, miscast, spell, wizard
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.builders import army, lasting, spell, wizard
 from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.space_sizes import space_sizes
@@ -15,7 +16,6 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
-from ..engine.builders import army, lasting, spell, wizard
 from .small import scenario, solved
 
 NAMES = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.builders import army, spell, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
 from wfb_gym.engine.state import new_states
@@ -15,7 +16,6 @@ from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 from wfb_gym.solver.solution import Solution
 
-from ..engine.builders import army, spell, wizard
 from .small import ROOM, duel, everywhere, explored, scenario, small, start
 
 SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")

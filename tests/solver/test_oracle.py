@@ -7,12 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import Game
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_ITEM
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario import scenario_from_dict
 
-from ..engine.builders import Game
 from .oracle import (
     END_TO_END,
     ONE_TURN,

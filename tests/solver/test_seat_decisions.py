@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.builders import army, miscast, spell, wizard
 from wfb_gym import solver
 from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
-from ..engine.builders import army, miscast, spell, wizard
 from .small import scenario, small, solved
 
 Observations = NDArray[np.float32]

@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from tests.engine.builders import aimed, army, miscast, unit, wizard
 from tests.engine.test_shared_hits import Victim, expected, hero
 from tests.engine.test_spells_damage import D6
+from tests.support.builders import aimed, army, miscast, unit, wizard
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver import solve
 

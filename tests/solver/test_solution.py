@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.playing import throw
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit, union
 from wfb_gym.encoding.positions import Positions
@@ -19,8 +21,6 @@ from wfb_gym.scenario import ScenarioError, load_scenario
 from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
-from ..engine.builders import army, miscast, spell, wizard
-from ..envs.playing import throw
 from .small import SMALL, everywhere, scenario, small, solved, start
 
 Floats = NDArray[np.float64]

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("PIL", reason="needs the extra render")
 
-from tests.pages import page, rows_of
+from tests.support.pages import page, rows_of
 from tools import five_minutes
 from tools.documents import IMAGES
 from wfb_gym import solver

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 
 FILE = ROOT / "docs" / "first-steps.ipynb"
 needs_jupyter = pytest.mark.needs("ipykernel", "nbclient", "nbformat")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.pages import PACKAGE, ROOT
+from tests.support.pages import PACKAGE, ROOT
 from tools import style
 from tools.style import RULES, Rules, find_all, read_repository
 

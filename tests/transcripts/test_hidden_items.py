@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from tests.engine.test_hidden_items import twins
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import PolicySpec

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
 from wfb_gym.engine.actions import (
     FIRST_CAST,
     FIRST_DICE,

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.envs.playing import picks, raw
 from tests.envs.test_generated import SMALL
+from tests.support.playing import picks, raw
 from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write

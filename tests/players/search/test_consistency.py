@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests.support.builders import army, game, lasting, spell, wizard
 from wfb_gym.encoding.positions import position_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
@@ -23,8 +24,6 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.phase_values import is_known
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import SPELLS
-
-from ...engine.builders import army, game, lasting, spell, wizard
 
 STORM = Generation(points=2000, units=8, phases=3, lores=("Heavens",), opposition="none")
 DUEL = Generation(duel=True, phases=4)

@@ -4,7 +4,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(str(files("wfb_gym")))
 """Folder from which the package is imported: the clone, or the installation."""
 
