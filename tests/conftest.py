@@ -59,6 +59,14 @@ def no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def scripts(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run the scripts of the repository in this process."""
+    from tests.support.scripts import Scripts
+
+    return Scripts(capsys)
+
+
+@pytest.fixture
 def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reject unsolvable scenarios early, and sample each scenario once for all tests.
 
