@@ -19,10 +19,9 @@ from wfb_gym.opponents.values import WOUND_WEIGHT, value_if_cast, value_with_fli
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 
-from .test_scripted import greedy, veteran
+from .test_scripted import PLAYERS, veteran
 
 HAIL = aimed("Hail", 5, damage={"hits": "2D6", "strength": 4})
-PLAYERS = pytest.mark.parametrize("player", [veteran, greedy])
 
 
 def fight(*foes: Data, spells: tuple[Data, ...] = (HAIL,), wizards: Any = (), **keys: Any) -> Game:
