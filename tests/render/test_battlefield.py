@@ -117,8 +117,8 @@ def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
         assert shown == pytest.approx(around)
     terrain = [shape for shape in drawing.shapes if shape.role == "terrain"]
     assert [shape.name for shape in terrain] == ["Gallows Hill"]  # the copse is outside the picture
-    terrain = {"name": "Hill", "kind": "hill", "size": [40, 30], "position": [10, 30]}
-    scenario = on_field({}, builders.army(units=[placed("Near", 15, 20)]), (terrain,))
+    wide = {"name": "Hill", "kind": "hill", "size": [40, 30], "position": [10, 30]}
+    scenario = on_field({}, builders.army(units=[placed("Near", 15, 20)]), (wide,))
     (hill,) = [shape for shape in draw_battlefield(scenario).shapes if shape.role == "terrain"]
     extent = draw_battlefield(scenario, legend=False).extent
     assert extent_of(hill.parts).cut(extent) == extent_of(hill.parts)

@@ -157,7 +157,7 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal(seat: int, is_equal: 
         narrated = NarratedBattle(SCROLLS)
         event = narrated.resolve(kind)
         drawn.append(picture(SCROLLS, narrated.visible, [event], seat=seat))
-    assert np.array_equal(*drawn) == is_equal
+    assert np.array_equal(drawn[0], drawn[1]) == is_equal
 
 
 def test_events_of_another_scenario_are_ignored() -> None:

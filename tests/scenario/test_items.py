@@ -67,7 +67,8 @@ def test_a_bound_spell_of_the_scenarios_own(spell: Data) -> None:
 @pytest.mark.parametrize("place", ["wizards", "runesmiths", "heroes"])
 def test_every_character_can_carry_a_bound_spell(place: str) -> None:
     level = {"level": 1} if place == "wizards" else {}
-    army = scenario(**{place: [{"name": "Anna", "items": ["Ring of Flame"], **level}]}).caster
+    keys: Data = {place: [{"name": "Anna", "items": ["Ring of Flame"], **level}]}
+    army = scenario(**keys).caster
     assert army.characters[0].items == ("Ring of Flame",)
 
 

@@ -56,7 +56,8 @@ def test_pieces_have_a_position_unless_they_are_in_a_unit_or_off_the_table(
     army: Data, place: tuple[float, float] | None
 ) -> None:
     read = on_field(**army).caster
-    assert [*read.units, *read.wizards][-1].position == place
+    positions = [unit.position for unit in read.units] + [who.position for who in read.wizards]
+    assert positions[-1] == place
 
 
 def test_units_may_stand_side_by_side() -> None:

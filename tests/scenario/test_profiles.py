@@ -75,7 +75,8 @@ def test_every_character_can_be_fielded() -> None:
         place = places.get(profile.kind, "heroes")
         for level in profile.points if isinstance(profile.points, dict) else [""]:
             more = {"level": int(level)} if level else {}
-            army = scenario(**{place: [{**entry, **more}]}).caster
+            keys: Data = {place: [{**entry, **more}]}
+            army = scenario(**keys).caster
             assert army.characters[0].toughness == profile.toughness
 
 
