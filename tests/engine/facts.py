@@ -20,13 +20,11 @@ def facts_of(battle: Game) -> Data:
         for index, slot in enumerate(battle.scenario.slots[side].spells)
         if int(state.in_play[side]) >> index & 1
     ]
-    fleeing = [
-        each.name
-        for side, own in enumerate(battle.armies)
-        for first, members in ((0, own.units), (UNITS, own.characters))
-        for index, each in enumerate(members, first)
-        if int(state.fleeing[side]) >> index & 1
-    ]
+    fleeing = []
+    for side, own in enumerate(battle.armies):
+        names = dict(enumerate(each.name for each in own.units))
+        names |= dict(enumerate((each.name for each in own.characters), UNITS))
+        fleeing += [name for index, name in names.items() if int(state.fleeing[side]) >> index & 1]
     spells = battle.scenario.slots[battle.mover].spells
     legal = battle.legal_actions()
     castable = [s.spell.name for i, s in enumerate(spells) if actions.FIRST_CAST + i in legal]
