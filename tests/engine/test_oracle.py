@@ -48,7 +48,6 @@ class Minimax:
 
 
 def battle_of(duel: Duel) -> Game:
-    """Return the battle of the engine."""
     return Game(scenario_from_dict(scenario(duel)))
 
 
