@@ -24,7 +24,7 @@ from .small import small, solved, start
 from .test_game_graph import same
 
 NAME = "a duel"
-DEEP = [[[[[[[[[[[[[[]]]]]]]]]]]]]]
+DEEP: Any = [[[[[[[[[[[[[[]]]]]]]]]]]]]]
 
 
 @pytest.fixture
