@@ -22,7 +22,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz mutate solve benchmark docs record rllib lint format constraints clean
+.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz generated mutate solve benchmark docs record rllib lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -97,6 +97,10 @@ test-slow: $(STAMP) ## run the slow tests, on all cores
 
 fuzz: $(STAMP) ## fuzz every reader and environment, for five minutes by default
 	$(BIN)/python -m tests.fuzzing $(ARGS)
+
+generated: $(STAMP) ## update everything that is generated from other files, or check it: ARGS=--check
+	@for tool in pages gallery schema report five_minutes notebook; do \
+		echo "tools.$$tool"; $(BIN)/python -m tools.$$tool $(ARGS); done
 
 mutate: $(STAMP) ## apply small changes to the sources, and report which ones the tests miss
 	$(BIN)/python -m tests.mutation $(ARGS)

@@ -398,7 +398,8 @@ def make_environment_page(spec: EnvSpec) -> str:
         )
     ]
     shown = f"In `{scenario}`:\n\n"
-    sizes = f"### Sizes\n\nSizes of both spaces in every bundled scenario:\n\n{size_table(spec)}"
+    title = "Sizes of both spaces in every bundled scenario without hidden items:"
+    sizes = f"### Sizes\n\n{title}\n\n{size_table(spec)}"
     rows = [["Parameter", "Default", "Description"]]
     for one in options:
         word = re.fullmatch(r"[a-z]+", one.default)

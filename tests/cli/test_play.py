@@ -60,7 +60,10 @@ def test_a_battle_from_the_keyboard(
     out = commands.output(f"play --seed 3 --yes --transcript {file}")
     assert "Archmage begins to cast Burning Head (9+)." in out
     assert "\x1b" not in out
-    assert out.splitlines()[-1] == f"The battle is in {file}."
+    assert out.splitlines()[-2:] == [
+        f"The battle is in {file}.",
+        f"To review every decision: python -m wfb_gym replay {file} --html review.html",
+    ]
     transcript = read(file)
     replay(transcript)
     assert transcript.over

@@ -217,16 +217,32 @@ def test_the_machine_has_the_model_of_its_processor(
 
 
 def test_the_machine_line_names_model_and_rounds() -> None:
-    old = {"machine": {"processor": "x86_64", "cores": 2}}
-    assert tables.machine_line(old).startswith("Machine: x86_64, 2 cores. The figures are the best")
-    new = {
-        "machine": {"processor": "x86_64", "model": "Example CPU", "cores": 2},
+    machine = {"processor": "x86_64", "cores": 2}
+    results = {"machine": machine, "rounds": {"a": [1.0] * 5, "b": {"c": [1.0] * 5}}}
+    assert tables.machine_line(results) == (
+        "Machine: x86_64, 2 cores. Each figure is the median of 5 rounds."
+    )
+    results = {
+        "machine": {**machine, "model": "Example CPU"},
         "rounds": {"a": [1.0] * 5, "b": {"c": [1.0] * 7}},
     }
-    assert tables.machine_line(new) == (
-        "Machine: Example CPU, 2 cores. A figure with a range in brackets is the median of "
-        "5 to 7 rounds [lowest-highest]."
+    assert tables.machine_line(results) == (
+        "Machine: Example CPU, 2 cores. Each figure is the median of 5 to 7 rounds."
     )
+
+
+def test_finished_parts_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured = {"profile": [3.0, 1.0, 2.0]}
+    monkeypatch.setitem(benchmark.PARTS, "profile", lambda _: measured)
+    words = ["--profile", "--keep", str(tmp_path), "--json"]
+    assert benchmark.main(words) == 0
+    first = json.loads(capsys.readouterr().out)
+    monkeypatch.setitem(benchmark.PARTS, "profile", lambda _: pytest.fail("measured again"))
+    assert benchmark.main(words) == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert first["profile"] == {"profile": 2.0}
 
 
 @pytest.mark.parametrize(

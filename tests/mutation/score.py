@@ -6,7 +6,7 @@
 
 Changes are drawn at random from all operators, constants, conditions and statements of the engine,
 the rules, the encoding, the solver, the players, the environments and the packing. For each one,
-the tests nearest to the file run first, then the package's other tests, then those of packages
+the tests nearest to the file run first, then the package's other tests, then the tests of packages
 that use it. Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Test files that take
 more than 90 s without a change are left out.
 

@@ -30,7 +30,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert list(advice.marks) == list(session.game.choices())
     assert advice.words == "Points still to come for you: exact."
     assert "Irresistible" in session.odds_html()
-    assert "Bold: the most points." in session.odds_html()
+    assert "Bold: the most points, which is not the advice." in session.odds_html()
     session.act(list(session.game.choices())[1])
     assert session.question == "On how many dice?"
     assert [choice.dice for choice in session.game.choices().values()] == [1, 2, 3, 4, 5]

@@ -88,6 +88,7 @@ class ConsoleGame:
         game, narrated = self._game, self._game.narrated
         opening = capital(narrated.opening)
         self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}.")
+        self._show("Enter the number of a choice, ? for the chances, or help for all commands.")
         try:
             self._show_events(game.play_on())
             while not game.battle.is_over:

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
@@ -117,6 +118,8 @@ def _play(options: PlayOptions) -> None:
         except OSError as error:
             raise UsageError(f"--transcript: {error}") from error
         print(f"The battle is in {options.transcript}.")
+        command = f"python -m wfb_gym replay {quote(options.transcript)} --html review.html"
+        print(f"To review every decision: {command}")
     if game.interrupted:
         raise SystemExit(INTERRUPTED)
 
