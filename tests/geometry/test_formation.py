@@ -21,7 +21,7 @@ def boyz(models: int, frontage: int = 5, **keys: Any) -> Unit:
     return Unit(models=models, frontage=frontage, position=(10.0, 20.0), **keys)
 
 
-IN_BOYZ = Character(unit="Boyz")
+IN_BOYZ, HANS = Character(unit="Boyz"), Character("Hans", unit="Boyz")
 HORRORS = Unit("Horrors", 10, 5, (10.0, 20.0), base=(50.8, 50.8))
 
 
@@ -33,7 +33,12 @@ HORRORS = Unit("Horrors", 10, 5, (10.0, 20.0), base=(50.8, 50.8))
         ((boyz(2, 1, facing=90.0),), 0, [[9.5, 20.0], [8.5, 20.0]]),
         # Characters are in the middle of the front rank, flush with it.
         ((boyz(5, 3), IN_BOYZ), 10, [[10.0, 19.5]]),
-        ((boyz(5, 3), IN_BOYZ, Character("Hans", unit="Boyz")), 11, [[9.0, 19.5]]),
+        ((boyz(5, 3), IN_BOYZ, HANS), 11, [[9.0, 19.5]]),
+        (  # they displace models
+            (boyz(5, 3), IN_BOYZ, HANS),
+            0,
+            [[11.0, 19.5], [10.0, 18.5], [9.0, 18.5], [11.0, 18.5], [10.0, 17.5]],
+        ),
         ((boyz(5), Character(unit="Boyz", base=(25.4, 50.8))), 10, [[10.0, 19.0]]),
         ((boyz(5), Character(unit="Boyz", status="dead")), 0, [[10.0, 19.5]]),
         # The focal model of Daemons is the middle model of their front rank.
@@ -99,7 +104,7 @@ def test_the_blocks_of_a_unit_are_its_bases_and_places_of_its_characters(
 
 def test_engagement_is_shared_by_a_unit_and_its_characters() -> None:
     fighting = replace(IN_BOYZ, in_combat=True)
-    pieces = deployment((boyz(5), fighting, Character("Hans", unit="Boyz"))).pieces
+    pieces = deployment((boyz(5), fighting, HANS)).pieces
     assert all(piece.engaged for piece in pieces.values())
 
 
