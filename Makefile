@@ -98,7 +98,7 @@ test-slow: $(STAMP) ## run the slow tests, on all cores
 fuzz: $(STAMP) ## fuzz every reader and environment, for five minutes by default
 	$(BIN)/python -m tests.fuzzing $(ARGS)
 
-generated: $(STAMP) ## update everything that is generated from other files, or check it: ARGS=--check
+generated: $(STAMP) ## update generated tables, pages, pictures and the schema; ARGS=--check: check them
 	@for tool in pages gallery schema report five_minutes notebook; do \
 		echo "tools.$$tool"; $(BIN)/python -m tools.$$tool $(ARGS); done
 

@@ -55,11 +55,11 @@ def close_names(known: Iterable[str], given: str) -> list[str]:
     if len(part) >= _LEAST_PART:
         found = [name for name in names if part in name]
         found += [name for name in names if _abbreviates(part, name)]
-        words = _words(given[:_MAX_GIVEN])
-        found += [plain(name) for name in names.values() if _words(name) < words]
     most = max(1, len(part) // _LETTERS_PER_SLIP)
     slips = {name: _slips(part, name, most) for name in names}
     found += sorted((name for name in names if slips[name] <= most), key=slips.__getitem__)
+    words = _words(given[:_MAX_GIVEN])
+    found += [plain(name) for name in names.values() if _words(name) < words]
     return [names[match] for match in dict.fromkeys(found)][:_MOST]
 
 

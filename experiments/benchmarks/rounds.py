@@ -12,7 +12,7 @@ from typing import Any
 from experiments.progress import report_progress
 
 ROUNDS = "rounds"
-"""Key for the lists in the results. Results of older versions do not have it."""
+"""Key in the results for the lists with the values of all rounds."""
 
 
 def alternate(

@@ -187,6 +187,19 @@ def test_reset_without_seed_continues_the_dice() -> None:
     assert not all(same(run[0], other) for other in run[1:])
 
 
+def test_an_unseeded_run_can_be_repeated_by_its_np_random_seed() -> None:
+    env, twin = raw(CASTER), raw(CASTER)
+    first, second = episode(env, None), episode(env, None)
+    assert same(first, episode(twin, env.np_random_seed))
+    assert same(second, episode(twin, None))
+
+
+def test_an_unseeded_run_uses_the_generator_that_was_set() -> None:
+    env, twin = raw(CASTER), raw(CASTER)
+    env.np_random, twin.np_random = np.random.default_rng(3), np.random.default_rng(3)
+    assert same(episode(env, None), episode(twin, None))
+
+
 @pytest.mark.parametrize("options", [None, {}, {"minari_autoseed": False}, {"whatever": 1}])
 def test_options_are_ignored(options: dict[str, Any] | None) -> None:
     env = raw(CASTER)

@@ -314,6 +314,14 @@ def test_seeds_one_by_one() -> None:
     assert keys[1] == single.batch.envs.rng["key"][0]
 
 
+def test_an_unseeded_run_can_be_repeated_by_its_np_random_seed() -> None:
+    envs, twins = native(CASTER, 3), native(CASTER, 3)
+    first, _ = envs.reset()
+    again, _ = twins.reset(seed=envs.np_random_seed)
+    assert np.array_equal(first, again)
+    assert envs.get_state()["envs"] == twins.get_state()["envs"]
+
+
 def test_unseeded_environments_differ() -> None:
     envs, others = native(CASTER, 3), native(CASTER, 3)
     envs.reset()

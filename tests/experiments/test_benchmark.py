@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from experiments import benchmark
-from experiments.benchmarks import machine, plan, rounds, scaling, starting, tables
+from experiments.benchmarks import machine, rounds, scaling, starting, tables
 from experiments.benchmarks.aims import AIMS, OURS, Target, compare_with_targets
+from experiments.benchmarks.plan import Settings, plan_of
 from experiments.figures.speed import draw_speed
 from experiments.outcomes import ExperimentError
 
@@ -195,9 +196,9 @@ def test_cases_alternate_and_a_warm_up_precedes_several_rounds(number: int, call
 
 
 def test_every_figure_has_at_least_five_rounds() -> None:
-    usual = plan.plan_of(plan.Settings(), ())
-    assert min(usual.rounds, usual.slow_rounds) >= 5
-    quick = plan.plan_of(plan.Settings(), {"quick"})
+    plan = plan_of(Settings(), ())
+    assert min(plan.rounds, plan.slow_rounds) >= 5
+    quick = plan_of(Settings(), {"quick"})
     assert (quick.rounds, quick.slow_rounds) == (1, 1)
 
 

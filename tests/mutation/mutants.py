@@ -150,8 +150,8 @@ def _changed_expressions(node: ast.expr) -> Iterator[ast.expr]:
             changed.value = value + 1
         case ast.Call(func=ast.Name(id=name)) if name in _CALLS:
             changed.func = ast.Name(_CALLS[name])
-        case ast.Call(func=ast.Attribute(attr=name)) if name in _CALLS:
-            changed.func = ast.Attribute(changed.func.value, _CALLS[name])
+        case ast.Call(func=ast.Attribute(value=owner, attr=name)) if name in _CALLS:
+            changed.func = ast.Attribute(owner, _CALLS[name])
         case ast.IfExp():
             changed.body, changed.orelse = changed.orelse, changed.body
         case _:

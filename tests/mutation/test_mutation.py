@@ -76,11 +76,14 @@ def test_the_nearest_tests_run_first_and_none_runs_twice() -> None:
 
 
 @pytest.mark.slow
-def test_a_wrong_rule_is_noticed_and_a_pointless_change_survives(tmp_path: Path) -> None:
+def test_a_wrong_rule_is_noticed_and_a_pointless_change_survives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = "wfb_gym/rules/wounds.py"
+    monkeypatch.setattr(score, "stages_of", lambda _: [["tests/rules/test_wound_chances.py"]])
     source = (ROOT / path).read_bytes()
     settings = score.Settings(out=tmp_path)
     harmless = Mutant(path, len(source), len(source), 1, "", "_UNUSED = 1\n")
     assert score.run_part(settings, harmless)["noticed"] is None
-    wrong = next(each for each in mutants_of(ROOT, path) if each.before == "1")
-    assert str(score.run_part(settings, wrong)["noticed"]).startswith("tests/")
+    wrong = next(each for each in mutants_of(ROOT, path) if each.before == "4")
+    assert str(score.run_part(settings, wrong)["noticed"]).startswith("tests/rules/")

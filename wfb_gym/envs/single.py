@@ -153,7 +153,8 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         try:
             super().reset(seed=seed)
             if seed is None and not self._seeded:
-                seed = int(self.np_random.integers(2**63))
+                known = self.np_random_seed  # drawn now if there is none; -1 if it is unknown
+                seed = known if known >= 0 else int(self.np_random.integers(2**63))
             out = self.batch.reset(_THIS, [seed])
         except BaseException:
             self._np_random, self._np_random_seed = before

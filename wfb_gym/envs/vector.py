@@ -190,7 +190,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
                 raise ValueError(f"seed: expected {self.num_envs} seeds, found {len(seeds)}")
         elif not self._seeded:
             generator = gym.utils.seeding.np_random(None)
-            seeds = [*generator[0].integers(2**63, size=self.num_envs).tolist()]
+            seeds = [generator[1] + i for i in range(self.num_envs)]
         drawn: list[int | None] = [None] * self.num_envs
         if not self._seeded:
             drawn = np.random.SeedSequence().generate_state(self.num_envs, np.uint64).tolist()
