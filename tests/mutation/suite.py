@@ -34,10 +34,17 @@ FOLDERS = {
 }
 """Folders of the tests that run for a package's changes."""
 BATCHES = (5.0, 30.0, 120.0)
-"""Tests run in batches that end when they have taken this many seconds in all; the first failure
+"""Tests run in batches that end when they have taken this many CPU seconds in all; the first failure
 ends the run."""
-_PATIENCE, _START = 3.0, 60.0
-"""A batch may take this many times as long as without a change, and this many seconds more."""
+_PATIENCE, _START = 3.0, 30.0
+"""A batch may take this many times its CPU time without a change, and this many seconds more."""
+_WAITING = 20.0
+"""A batch may take this many times its limit of CPU time on the clock."""
+_PYTEST = """
+import resource, sys, pytest
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]), int(sys.argv[1]) + 1))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "--tb=no", *sys.argv[2:]]))
+"""
 
 
 @contextmanager
@@ -191,8 +198,8 @@ class Suite:
     def _run(
         self, options: Sequence[str], limit: float, more: Mapping[str, str] = {}
     ) -> int | None:
-        """Run pytest, and return its exit status, or None if it takes longer than a limit."""
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
+        """Run pytest, and return its exit status, or None if it exceeds a limit of CPU time."""
+        command = [sys.executable, "-c", _PYTEST, str(int(limit))]
         environment = {
             **os.environ, "PYTHONPATH": str(self._copy), "PYTHONDONTWRITEBYTECODE": "1", **more,
         }  # fmt: skip
@@ -207,7 +214,8 @@ class Suite:
             start_new_session=True,
         ) as process:
             try:
-                return process.wait(limit)
+                status = process.wait(_WAITING * limit)
+                return None if status == -signal.SIGXCPU else status
             except subprocess.TimeoutExpired:
                 return None
             finally:
