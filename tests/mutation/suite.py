@@ -34,8 +34,7 @@ FOLDERS = {
 }
 """Folders of the tests that run for a package's changes."""
 BATCHES = (5.0, 30.0, 120.0)
-"""Tests run in batches that end when they have taken this many CPU seconds in all; the first failure
-ends the run."""
+"""CPU seconds of all tests up to the end of each batch; the first failure ends the run."""
 _PATIENCE, _START = 3.0, 30.0
 """A batch may take this many times its CPU time without a change, and this many seconds more."""
 _WAITING = 20.0
