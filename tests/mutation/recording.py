@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 from coverage import Coverage
 
-LONGEST_TEST = 15
+LONGEST_TEST = 6
 """CPU seconds for a test."""
-LONGEST_FILE = 90.0
+LONGEST_FILE = 40.0
 """CPU seconds after which no further test of a file begins."""
 
 _SOURCES = Path(__file__).parents[2] / "wfb_gym"

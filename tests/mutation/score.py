@@ -8,7 +8,7 @@ Changes are drawn at random from all operators, constants, conditions and statem
 the rules, the encoding, the solver, the players, the environments and the packing. Each test file
 runs once without a change, and the lines that each test covers are recorded. Then the tests that
 cover a changed line run, the nearest and fastest first, for at most two minutes of CPU time.
-Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Tests that take more than 15 s without
+Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Tests that take more than 6 s without
 a change are left out.
 
 Finished changes are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
