@@ -92,7 +92,7 @@ REJECTED = {
         ("archmage-duel", "expected hidden items, found none in archmage-duel"),
     ],
     "agents.compare": [
-        ("--scenario nobody", "--scenario: "),
+        ("--scenario nosuch", "--scenario: "),
         ("--scenario dawn-at-grimmwald", "--scenario: "),
         ("--runs 0", "--runs: expected more than 0, found 0"),
         ("--steps -1", "--steps: expected 0 or more, found -1"),
@@ -120,7 +120,7 @@ REJECTED = {
     ],
     "agents.record": [
         ("--agent veteren", "did you mean veteran?"),
-        ("--opponent nobody", "agent: expected"),
+        ("--opponent nosuch", "agent: expected"),
         ("--scenario aprentice", "scenario: expected"),
         ("--seat referee", "invalid choice"),
         ("--battles 0", "--battles: expected 1 or more"),

@@ -8,7 +8,7 @@ from wfb_gym.scenario.sizes import UNITS
 
 
 def facts_of(battle: Game) -> Data:
-    """Return facts of a position by name: those of one army are the first army's.
+    """Return facts of a position by name. Facts of one army are the first army's.
 
     `wounds`, `level` and `lock` are of its first wizard, `items` and `own_dice` the first two.
     `castable`, `in_play` and `fleeing` are names.

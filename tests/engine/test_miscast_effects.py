@@ -12,7 +12,7 @@ from .facts import check
 BOLT = spell("Bolt", 5)
 SECOND = spell("Second", 5)
 SPARK = wizard(1, spell("Spark"), name="Other")
-VEIL = wizard(1, lasting("Veil", in_play=True), name="Other")
+WARD = wizard(1, lasting("Veil", in_play=True), name="Other")
 PAYS = lasting("Curse", 5, 0, worth_per_phase=5, in_play=True)
 CURSE = army(wizard(2, PAYS, spell("Reply"), name="Foe"))
 """An enemy whose spell is in play and pays it 5 at the end of each phase."""
@@ -61,7 +61,7 @@ CASES = [
     case("no armour", hit(3, armour_save=False), mage={"armour_save": 5}, dice=(6, 5, 1), wounds=2),
     case("ward", hit(10, armour_save=False), mage={"ward_save": 5}, dice=(6, 6, 5), points=0),
     case("the last wound", hit(), mage={"wounds": 1}, dice=DEADLY, points=-90, wounds=0, level=0),
-    case("his spells end", hit(), mage={"wounds": 1}, others=[VEIL], dice=DEADLY, in_play={"Veil"}),
+    case("his spells end", hit(), mage={"wounds": 1}, others=[WARD], dice=DEADLY, in_play={"Veil"}),
     case("the pile outlives him", REMOVED, others=[SPARK], power=10, castable={"Spark"}),
     case("the points that are left", hit(), REMOVED, dice=DEADLY, points=-90, wounds=0),
     case("dead, not hit again", REMOVED, hit(), points=-90, node=Node.END),
@@ -78,9 +78,9 @@ CASES = [
     case("no dispels", effect("phase_ends"), enemy=CURSE, points=-5, active=1),
     case("phase first", effect("phase_ends"), effect("casting_ends"), enemy=CURSE, active=1),
     case("phase second", effect("casting_ends"), effect("phase_ends"), enemy=CURSE, active=1),
-    case("his in play", effect("in_play_ends", whose="caster"), others=[VEIL], enemy=CURSE,
+    case("his in play", effect("in_play_ends", whose="caster"), others=[WARD], enemy=CURSE,
          spells=[BOLT, SECOND, lasting(in_play=True)], in_play={"Veil", "Curse"}),
-    case("all in play", effect("in_play_ends", whose="all"), others=[VEIL], enemy=GLARE,
+    case("all in play", effect("in_play_ends", whose="all"), others=[WARD], enemy=GLARE,
          in_play=set()),
     case("it succeeds beyond dispelling", effect("spell_succeeds"), points=10, node=Node.NOMINATE,
          enemy=army(items=["Dispel Scroll"])),

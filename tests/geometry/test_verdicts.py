@@ -85,7 +85,7 @@ REASONS: dict[str, tuple[Pieces, Pieces, SpellEffect, int | None, str]] = {
         "is immune to psychology, so the spell has no effect"),
     "not immune": ((KARL,), (FOE,), PANIC, 16, ""),
     "a fleeing friend": ((KARL, Unit("A", 5, 5, (20.0, 10.0), fleeing=True)), (), OXEN, 0, ""),
-    "a friend who stands": ((KARL, Unit("A", 5, 5, (20.0, 10.0))), (), OXEN, 0, "is not fleeing"),
+    "a steady friend": ((KARL, Unit("A", 5, 5, (20.0, 10.0))), (), OXEN, 0, "is not fleeing"),
     "no magic item": ((KARL,), (FOE,), GOLD, 16, "carries no magic item"),
     "a magic item": ((KARL,), (foe(magic_item=True),), GOLD, 16, ""),
     "its character's item": ((KARL,), (FOE, replace(HANS, items=("Wand",))), GOLD, 16, ""),

@@ -113,7 +113,7 @@ class Suite:
 
     Args:
         copy: copy of the repository.
-        recordings: folder of what each test file covers without a change.
+        recordings: folder of the lines that each test file covers without a change.
         compiled: whether to compile. Otherwise all code runs as Python.
     """
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.support.builders import Data, aimed, army, spell, unit, wizard
+from tests.support.errors import problem_of
 from tests.support.packed import packed, scenario
-from tests.support.refusals import problem_of
 from wfb_gym.geometry.comets import RADII
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import FIRST_POINT, UNBOUNDED, AimCondition, Duration, HitDice

@@ -60,7 +60,7 @@ def test_forbidden_irresistible_rolls_count_by_their_total(dice: int) -> None:
     [
         ([1, 1, 6, 6], 8, 0, Casting.MISCAST),  # two 1s before two 6s
         ([1, 6, 6, 1, 6], 8, 0, Casting.MISCAST),
-        ([1, 1, 6], 8, 0, Casting.MISCAST),  # whatever the total
+        ([1, 1, 6], 8, 0, Casting.MISCAST),  # with any total
         ([1, 1], 3, 5, Casting.MISCAST),
         ([1, 6], 8, 0, Casting.FAIL),
         ([6, 6], 15, 0, Casting.IRRESISTIBLE),  # below the casting value

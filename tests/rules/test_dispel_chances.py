@@ -42,7 +42,7 @@ def test_two_sixes_matter_from_these_numbers(dice: int) -> None:
         ([4, 4], 8, 0, False, True),  # equal is enough
         ([4, 3], 8, 0, False, False),
         ([4, 3], 8, 1, False, True),
-        ([1, 1], 3, 4, False, False),  # two 1s fail whatever the total
+        ([1, 1], 3, 4, False, False),  # two 1s fail with any total
         ([1, 1, 6], 8, 0, False, False),
         ([1, 1, 6, 6], 12, 0, False, False),
         ([1, 1, 6, 6], 12, 0, True, False),

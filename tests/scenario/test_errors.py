@@ -2,8 +2,8 @@
 
 A section `[scenario] place` has cases that change this place of a small scenario. The lines of a
 case are its changes: `key = value` with a TOML value, `key += [...]` to append entries,
-`del key`, or a table of several keys. The last line, indented, is the error; one that ends in `...`
-goes on.
+`del key`, or a table of several keys. The last line, indented, is the error, or its beginning
+followed by `...`.
 """
 
 import copy
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.scenario.documents import BOLT, BOYZ, HORRORS, Data
-from tests.support.refusals import problem_of
+from tests.support.errors import problem_of
 from wfb_gym.scenario import scenario_from_dict
 
 CASES = Path(__file__).with_name("errors.txt")

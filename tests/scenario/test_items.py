@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.scenario.documents import Data, scenario, wizard
-from tests.support.refusals import problem_of
+from tests.support.errors import problem_of
 from wfb_gym.scenario.items import Bound, Item, bundled_items
 from wfb_gym.scenario.spells import find_lore_spell
 

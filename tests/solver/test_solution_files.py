@@ -82,7 +82,7 @@ def assert_rejected(path: Path, message: str | None = None) -> None:
 
 
 def is_duel(read: solver.Solution) -> bool:
-    """Return whether the graph is that of the saved duel, bit for bit."""
+    """Return whether the graph equals the graph of the saved duel, bit for bit."""
     return same(read.graph, solved(NAME).graph)
 
 

@@ -75,7 +75,7 @@ def assert_same_runs(
 
 
 def assert_continue_alike(envs: Any, twin: Any, actions: NDArray[np.int64], steps: int) -> None:
-    """Assert that two vector environments at one position go on alike."""
+    """Assert that two vector environments at one position continue alike."""
     for _ in range(steps):
         left, right = envs.step(actions), twin.step(actions)
         assert data_equivalence(left, right)

@@ -11,7 +11,7 @@ from wfb_gym.cli import main as wfb_gym_main
 
 
 class Said(NamedTuple):
-    """What a command printed, and its exit status."""
+    """Exit status and output of a command."""
 
     status: int
     out: str

@@ -24,7 +24,7 @@ class Scripts:
         self._capsys = capsys
 
     def run(self, command: str, status: int = 0) -> Said:
-        """Run a command that ends with this status; returns what it printed, without progress."""
+        """Run a command that ends with this status; returns its output, without progress."""
         module, *words = shlex.split(command)
         said = run_command(self._capsys, import_module(module).main, *words)
         assert said.status == status, said

@@ -1,4 +1,4 @@
-"""What a reader, a scenario or a command says when it refuses its input."""
+"""Error messages of loaders, scenarios and commands."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from wfb_gym.scenario import ScenarioError, scenario_from_dict
 
 
 def problem_of(data: Any, load: Callable[[Any], object] = scenario_from_dict) -> str:
-    """Return the text of the only problem of a scenario, or of what `load` reads.
+    """Return the text of the only problem of a scenario, or of other data that `load` reads.
 
     Args:
         data: argument for `load`.
