@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.pages import PACKAGE
+from tests.support.pages import PACKAGE
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Set before anything loads torch or BLAS, here or in a process that a test starts. There is one
@@ -56,6 +56,14 @@ def no_progress_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     from wfb_gym import _progress
 
     monkeypatch.setattr(_progress, "FIRST_LINE", 1e6)
+
+
+@pytest.fixture
+def scripts(capsys: pytest.CaptureFixture[str]) -> Any:
+    """Run the scripts of the repository in this process."""
+    from tests.support.scripts import Scripts
+
+    return Scripts(capsys)
 
 
 @pytest.fixture

@@ -1,10 +1,10 @@
 """Find the code that handles each member of an enumeration, from the sources.
 
-A consumer is a function, or a constant of a module, that distinguishes members of an enumeration of
-`wfb_gym`: it compares with them, matches them, or lists them. Every member concerns it. A consumer
-that omits some is listed in `consumers.toml` next to this file, with the reason. The same file
-lists the members of the last review. So `find_problems` names every consumer that a new member
-concerns, until each consumer handles it or the member is added to the reviewed ones.
+A consumer is a function, or a constant of a module, that distinguishes at least half of the
+reviewed members of an enumeration of `wfb_gym`: it compares with them, matches them, or lists them.
+A consumer that omits some is listed in `consumers.toml` next to this file, with the reason. The
+same file lists the members of the last review. So `find_problems` names every consumer that a new
+member concerns, until each consumer handles it or the member is added to the reviewed ones.
 """
 
 import ast
@@ -14,16 +14,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from tests.pages import place_of
+from tests.support.pages import place_of
 
 REVIEWED = Path(__file__).with_name("consumers.toml")
 FOLDERS = ("wfb_gym", "tests/engine")
 """Folders of the consumers."""
-ENOUGH = {"Node": 3, "NodeGroup": 2, "Stage": 3}
-"""Minimum number of members that a consumer of an enumeration names; 1 by default. Many functions
-compare with one node and are no list of all nodes; groups and stages are columns of
-`engine.nodes.NODES`."""
-NOT_CONSUMERS = ("tests.engine.test_", "tests.engine.builders", "wfb_gym.opponents.scripted.")
+LEAST_NODES = 9
+"""Number of nodes from which a function is a list of nodes; they come in kinds, and most functions
+handle one kind."""
+NOT_CONSUMERS = ("tests.engine.test_", "tests.support.builders", "wfb_gym.opponents.scripted.")
 """Comparisons with a single member, and scripted players, which delegate other decisions."""
 
 Sources = Mapping[str, str]
@@ -92,7 +91,10 @@ def find_consumers(sources: Sources) -> list[Consumer]:
             if member in enumerations.get(enumeration, ()):
                 key = (f"{module}.{name}", enumeration)
                 found.setdefault(key, Consumer(*key)).named.add(member)
-    return [each for each in found.values() if len(each.named) >= ENOUGH.get(each.enumeration, 1)]
+    reviewed = tomllib.loads(REVIEWED.read_text(encoding="utf-8"))["reviewed"]
+    least = {name: len(reviewed.get(name, all_of)) / 2 for name, all_of in enumerations.items()}
+    least["Node"] = LEAST_NODES
+    return [each for each in found.values() if len(each.named) >= least[each.enumeration]]
 
 
 @lru_cache(maxsize=1024)

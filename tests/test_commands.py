@@ -15,12 +15,14 @@ import pytest
 from matplotlib.figure import Figure
 
 from experiments.common import write_json
+from tests.support.commands import Said
+from tests.support.pages import ROOT
+from tests.support.scripts import run_python
 from wfb_gym import transcripts
 from wfb_gym.cli import main
 from wfb_gym.files import save_figure
 from wfb_gym.scenario import load_scenario
 
-ROOT = Path(__file__).parents[1]
 FULL = Path("/dev/full")
 ENTRY = ROOT / "experiments" / "leaderboards" / "entries" / "random.json"
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals")
@@ -53,18 +55,18 @@ if __name__ == "__main__":
 """Script text that pip writes."""
 
 
-def command_of(line: str, out: Path) -> list[str]:
-    """Return the arguments that run a command: the script, or ``python -m``."""
+def words_of(line: str, out: Path) -> list[str]:
+    """Return Python's arguments for a command: the script, or ``-m`` and a module."""
     name, *arguments = line.format(out=out).split()
     if name != SCRIPT:
-        return [sys.executable, "-m", name, *arguments]
+        return ["-m", name, *arguments]
     (out / SCRIPT).write_text(ENTRY_POINT, encoding="utf-8")
-    return [sys.executable, str(out / SCRIPT), *arguments]
+    return [str(out / SCRIPT), *arguments]
 
 
-def environment(*folders: Path) -> dict[str, str]:
+def path_with(*folders: Path) -> dict[str, str]:
     """Return environment variables with which a script imports from some folders and the clone."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(map(str, [*folders, ROOT]))}
+    return {"PYTHONPATH": os.pathsep.join(map(str, [*folders, ROOT]))}
 
 
 def start(line: str, out: Path, *options: str) -> subprocess.Popen[str]:
@@ -122,11 +124,8 @@ def test_ctrl_c_does_not_unload_half_a_module(line: str, tmp_path: Path) -> None
         "sys.modules['half'] = Half()\n"
         "raise KeyboardInterrupt\n"
     )
-    command, env = command_of(line, tmp_path), environment(tmp_path)
-    ended = subprocess.run(
-        command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+    ended = run_python(*words_of(line, tmp_path), cwd=tmp_path, env=path_with(tmp_path))
+    assert (ended.status, ended.err) == (130, "interrupted\n")
 
 
 @pytest.mark.slow
@@ -150,14 +149,8 @@ def test_ctrl_c_is_not_lost_while_an_object_is_deleted(waits: bool, tmp_path: Pa
         "Deleted()\n"
         f"{goes_on}\n"
     )
-    ended = subprocess.run(
-        [sys.executable, tmp_path / SCRIPT],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+    ended = run_python(tmp_path / SCRIPT, env=path_with())
+    assert (ended.status, ended.err) == (130, "interrupted\n")
 
 
 def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
@@ -176,38 +169,34 @@ def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
         rest, errors = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in errors) == (130, False), errors
     assert "You leave the table" in rest
-    shown = subprocess.run(
-        [sys.executable, "-m", "wfb_gym", "replay", str(kept)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "It was broken off here" in shown.stdout
+    assert "It was broken off here" in run_python("-m", "wfb_gym", "replay", kept).out
 
 
-def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
-    for line in ("wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8", f"{SCRIPT} scenarios"):
-        reading, writing = os.pipe()
-        os.close(reading)
-        done = subprocess.run(
-            command_of(line, tmp_path), env=environment(),
-            cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-        os.close(writing)
-        assert (done.returncode, done.stderr) == (141, "")
+def run_into(stdout: Any, line: str, out: Path) -> tuple[int, str]:
+    """Return the status and the errors of a command that prints into a file."""
+    done = subprocess.run(
+        [sys.executable, *words_of(line, out)], env=os.environ | path_with(),
+        cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize(
+    "line", ["wfb_gym scenarios", "wfb_gym roll --dice 3 --value 8", f"{SCRIPT} scenarios"]
+)
+def test_a_closed_pipe_is_no_error(line: str, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        assert run_into(closed, line, tmp_path) == (141, "")
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(("name", "said"), [("wfb_gym", "python -m wfb_gym"), (SCRIPT, SCRIPT)])
 def test_output_to_a_full_disk_gives_a_one_line_error(name: str, said: str, tmp_path: Path) -> None:
     with FULL.open("w") as full:
-        done = subprocess.run(
-            command_of(f"{name} roll --dice 3 --value 8", tmp_path), env=environment(),
-            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
-        )  # fmt: skip
-    assert done.returncode == 1
-    assert done.stderr == f"{said}: No space left on device\n"
+        ended = run_into(full, f"{name} roll --dice 3 --value 8", tmp_path)
+    assert ended == (1, f"{said}: No space left on device\n")
 
 
 def run_with_streams(
@@ -219,9 +208,9 @@ def run_with_streams(
 ) -> subprocess.CompletedProcess[bytes]:
     """Run a command with standard streams closed, as a shell does it, or in an encoding."""
     return subprocess.run(
-        ["sh", "-c", f'exec "$@" {redirections}', "sh", *command_of(line, out)],
+        ["sh", "-c", f'exec "$@" {redirections}', "sh", sys.executable, *words_of(line, out)],
         cwd=ROOT,
-        env=environment() | {"PYTHONIOENCODING": encoding},
+        env=os.environ | path_with() | {"PYTHONIOENCODING": encoding},
         input=answers.encode() if isinstance(answers, str) else answers,
         capture_output=True,
         check=False,
@@ -283,16 +272,14 @@ def test_errors_stay_on_a_closed_stderr(tmp_path: Path) -> None:
 
 
 def test_the_script_names_itself(tmp_path: Path) -> None:
-    done = subprocess.run(
-        command_of(f"{SCRIPT} roll --dice three", tmp_path),
-        cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"{SCRIPT} roll: ")
-    assert len(done.stderr.splitlines()) == 1
+    line = f"{SCRIPT} roll --dice three"
+    done = run_python(*words_of(line, tmp_path), cwd=tmp_path, env=path_with())
+    assert done.status == 2
+    assert done.err.startswith(f"{SCRIPT} roll: ")
+    assert len(done.err.splitlines()) == 1
 
 
-def run_with_small_files(line: str, out: Path, most: int) -> subprocess.CompletedProcess[str]:
+def run_with_small_files(line: str, out: Path, most: int) -> Said:
     """Run a command that cannot write files above a size, as if the disk became full."""
     # The limit is set by the command's own process: a fork of this one would disturb its threads.
     limited = (
@@ -300,20 +287,14 @@ def run_with_small_files(line: str, out: Path, most: int) -> subprocess.Complete
         f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most}, {most})); "
         "os.execv(sys.executable, [sys.executable, '-m', *sys.argv[1:]])"
     )
-    return subprocess.run(
-        [sys.executable, "-c", limited, *line.format(out=out).split()],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_python("-c", limited, *line.format(out=out).split())
 
 
-def assert_full_in_one_line(done: subprocess.CompletedProcess[str]) -> None:
+def assert_full_in_one_line(done: Said) -> None:
     """Check that a command ended because its disk was full."""
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].endswith("File too large")
+    assert done.status == 1, done.err
+    assert "Traceback" not in done.err
+    assert done.err.splitlines()[-1].endswith("File too large")
 
 
 WRITING = {
@@ -342,13 +323,13 @@ def test_a_tournament_resumes_after_a_full_disk(tmp_path: Path) -> None:
     played = "random greedy veteran --scenario apprentice --battles 64"
     line = f"experiments.tournament {played} --out {{out}}"
     whole, disturbed = tmp_path / "whole", tmp_path / "disturbed"
-    assert run_with_small_files(line, whole, 1 << 30).returncode == 0
+    assert run_with_small_files(line, whole, 1 << 30).status == 0
     size = (whole / "cells.jsonl").stat().st_size
     assert_full_in_one_line(run_with_small_files(line, disturbed, size // 2))
     found = (disturbed / "cells.jsonl").read_text(encoding="utf-8")
     assert found.endswith("}\n")
     assert 1 < len(found.splitlines()) < 10
-    assert run_with_small_files(line, disturbed, 1 << 30).returncode == 0
+    assert run_with_small_files(line, disturbed, 1 << 30).status == 0
     for name in ("results.json", "rating.png", "apprentice.png"):
         assert (disturbed / name).read_bytes() == (whole / name).read_bytes()
 
@@ -369,10 +350,8 @@ def test_imports_do_not_change_hooks_and_signal_handlers(package: str, is_comman
         "from wfb_gym._commands import command_name\n"
         f"assert (command_name() is not None) == {is_command}\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = run_python("-c", code)
+    assert done.status == 0, done.err
 
 
 def test_every_command_of_the_checkout_begins_with_run_main() -> None:

@@ -18,9 +18,10 @@ import pytest
 from numba import version_info
 
 from tests import compiled_sample as sample
+from tests.support.pages import ROOT
+from tests.support.scripts import run_python
 from wfb_gym import _compiler, _jit
 
-ROOT = Path(__file__).parents[1]
 RESULTS = [25, 21, 5]
 
 pytestmark = pytest.mark.skipif(
@@ -49,6 +50,13 @@ def report_of_a_process(
     return json.loads(said), errors
 
 
+def output_of(cache: Path, *words: str) -> str:
+    """Return the output of Python with a cache folder."""
+    done = run_python(*words, env={"WFB_GYM_CACHE_DIR": str(cache)})
+    assert done.status == 0, done.err
+    return done.out.strip()
+
+
 def test_only_entries_are_compiled_and_stored(tmp_path: Path) -> None:
     found, _ = report_of_a_process(tmp_path)
     assert found == {
@@ -72,18 +80,10 @@ print(loaded, prepared, "numba.np.linalg" in sys.modules)
 """
 
 
-def test_loaded_code_needs_no_compiler_until_something_is_compiled(
-    tmp_path: Path,
-) -> None:
+def test_loaded_code_needs_no_compiler_until_something_is_compiled(tmp_path: Path) -> None:
     keep = "from tests.compiled_sample import *; sum_of_squares(3, 4); sum_in_parallel(4)"
-    variables = os.environ | {"WFB_GYM_CACHE_DIR": str(tmp_path)}
-    for code in (keep, _LOADED):
-        command = [sys.executable, "-c", code]
-        done = subprocess.run(
-            command, cwd=ROOT, env=variables, text=True, capture_output=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-    assert done.stdout.split("\n")[0] == "[25, 18] False True"
+    output_of(tmp_path, "-c", keep)
+    assert output_of(tmp_path, "-c", _LOADED).splitlines()[0] == "[25, 18] False True"
 
 
 _WITH_CORE = """
@@ -106,13 +106,7 @@ _ALL_KEPT = "['compiled_sample.calls_shared', 'compiled_sample.core']"
 
 def _with_core(cache: Path, before: str = "") -> str:
     """Return the result of a process whose core is the sample's."""
-    command = [sys.executable, "-c", _WITH_CORE.format(before=before), str(cache)]
-    variables = os.environ | {"WFB_GYM_CACHE_DIR": str(cache)}
-    done = subprocess.run(
-        command, cwd=ROOT, env=variables, text=True, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return output_of(cache, "-c", _WITH_CORE.format(before=before), str(cache))
 
 
 def test_a_shared_function_is_compiled_in_the_core_and_called_there(tmp_path: Path) -> None:
@@ -138,16 +132,11 @@ def test_an_entry_is_compiled_again_for_another_core(tmp_path: Path) -> None:
 
 def test_the_core_is_complete_though_its_callees_wait_for_it(tmp_path: Path) -> None:
     # Numba would treat the core's call as recursion, and a later process would not find it.
+    core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
+    names = "from wfb_gym import _compiler\nfrom tests import compiled_sample as sample"
+
     def said(call: str) -> str:
-        core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
-        names = "from wfb_gym import _compiler\nfrom tests import compiled_sample as sample"
-        variables = os.environ | {"WFB_GYM_CACHE_DIR": str(tmp_path)}
-        command = [sys.executable, "-c", f"{names}\n{core}\nprint(sample.{call})"]
-        done = subprocess.run(
-            command, cwd=ROOT, env=variables, text=True, capture_output=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        return output_of(tmp_path, "-c", f"{names}\n{core}\nprint(sample.{call})")
 
     assert said("calls_both(3)") == "19"
     assert said("calls_shared(3)") == "10"
@@ -205,17 +194,6 @@ def test_functions_of_other_packages_call_and_are_called() -> None:
     assert sample.calls_another_package(4) == 18
     assert sample.of_another_package(3) == 10
     assert sample.sum_in_parallel(4) == 18
-
-
-def test_threads_that_compile_at_once_get_the_same(tmp_path: Path) -> None:
-    calls = (
-        "import threading; from tests import compiled_sample as s\n"
-        "threads = [threading.Thread(target=f, args=(5, 2)) for f in\n"
-        "           (s.sum_of_squares, s.difference, s.sum_of_squares)]\n"
-        "[each.start() for each in threads]; [each.join() for each in threads]"
-    )
-    found, errors = report_of_a_process(tmp_path, calls)
-    assert (found["results"], errors) == (RESULTS, "")
 
 
 def test_untested_releases_compile_like_numba(tmp_path: Path) -> None:
@@ -369,8 +347,17 @@ for name in ("HOME", "USER", "LOGNAME", "LNAME", "USERNAME", "XDG_CACHE_HOME"):
 """
 
 
-def test_a_named_folder_is_enough_for_a_user_without_name_and_home(tmp_path: Path) -> None:
-    found, errors = report_of_a_process(tmp_path, SCRIPT)
+THREADS = """
+import threading; from tests import compiled_sample as s
+threads = [threading.Thread(target=f, args=(5, 2)) for f in
+           (s.sum_of_squares, s.difference, s.sum_of_squares)]
+[each.start() for each in threads]; [each.join() for each in threads]
+"""
+
+
+@pytest.mark.parametrize("before", [THREADS, SCRIPT], ids=["threads", "a user without a home"])
+def test_code_is_compiled_whatever_the_process(before: str, tmp_path: Path) -> None:
+    found, errors = report_of_a_process(tmp_path, before)
     assert (found["results"], errors) == (RESULTS, "")
 
 
@@ -431,14 +418,9 @@ def test_the_folder_is_named_with_the_first_stored_result(
 
 @pytest.mark.parametrize("optimised", ["-O", "-OO"])
 def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised: str) -> None:
-    command = ["-c", "from tests.compiled_sample import report; print(report())"]
+    code = "from tests.compiled_sample import report; print(report())"
     for options, loaded in (([], 0), ([optimised], 1), ([], 1)):
-        done = subprocess.run(
-            [sys.executable, *options, *command],
-            cwd=ROOT, env=os.environ | {"WFB_GYM_CACHE_DIR": str(tmp_path)},
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        assert json.loads(done.stdout)["loaded"] == loaded
+        assert json.loads(output_of(tmp_path, *options, "-c", code))["loaded"] == loaded
 
 
 def test_compiled_functions_assert_nothing() -> None:

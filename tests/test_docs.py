@@ -4,34 +4,45 @@ import contextlib
 import io
 import os
 import re
-import subprocess
-import sys
 import tomllib
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from inspect import Parameter, signature
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.lore_tables import lore_rows, lores
-from tests.pages import ROOT, blocks, page, place_of, rows_of, sections, tables
+from tests.support.lore_tables import lore_rows, lores
+from tests.support.pages import (
+    ROOT,
+    blocks,
+    page,
+    place_of,
+    rows_of,
+    run_blocks,
+    sections,
+    tables,
+)
+from tests.support.scripts import run_python
 from wfb_gym.encoding.actions import action_codec
-from wfb_gym.encoding.fields import Field
-from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
+from wfb_gym.generating import Generation
+from wfb_gym.opponents.policy_spec import NAMES as POLICY_NAMES
 from wfb_gym.packing import pack
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.players.registry import make_agent
+from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.spells import find_lore_spell
-from wfb_gym.seats import SEATS, seat_number
+from wfb_gym.seats import seat_number
 from wfb_gym.view.effects import effect_words
 
 ENVIRONMENTS = page("environments.md")
 GENERATED = page("scenarios/generated.md")
 BATTLEFIELD = page("battlefield.md")
 LORES = page("lores.md")
-PAGES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+PAGES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"))
+)
 
 
 # --- all pages -----------------------------------------------------------------------------
@@ -44,11 +55,11 @@ def anchor(heading: str) -> str:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_links_lead_somewhere(name: str) -> None:
-    for target in re.findall(r"\]\(([^)]+)\)", page(name)):
+    here = ROOT / name
+    for target in re.findall(r"\]\(([^)]+)\)", here.read_text(encoding="utf-8")):
         if target.startswith("https://"):
             continue
         path, _, place = target.partition("#")
-        here = ROOT / "docs" / name
         file = place_of(os.path.relpath(here.parent / path, ROOT)) if path else here
         assert file.exists(), target
         if place:
@@ -59,10 +70,7 @@ def test_links_lead_somewhere(name: str) -> None:
 
 
 def test_the_python_of_the_front_page_runs() -> None:
-    names: dict[str, Any] = {}
-    for code in blocks(page("index.md"), "python"):
-        exec(code, names)
-    assert names["done"]
+    assert run_blocks(page("index.md"))["done"]
 
 
 def test_every_extra_is_explained() -> None:
@@ -84,11 +92,6 @@ def test_tables_of_the_lores_are_those_of_the_data(lore: str) -> None:
     for row, known in zip(found, wanted, strict=True):
         assert row[4].startswith(known[4]), row[0]
         assert row[4], row[0]
-
-
-def test_all_lores_are_listed() -> None:
-    assert list(sections(LORES))[1:] == lores()
-    assert sum(len(rows_of(LORES, lore)) for lore in lores()) == 48
 
 
 def test_words_for_effects_of_a_spell() -> None:
@@ -149,73 +152,10 @@ def test_the_table_of_ranges() -> None:
     assert meanings == [row[0] for row in rows if row[0] != "n"]
 
 
-SIZE = ArmyLimits(1, 1, 1, 1, 1)
-OPTIONS = tuple(field.name for field in fields(Limits) if field.type in (bool, "bool"))
-FULL = Limits(SIZE, SIZE, dice=5, contacts=1, **dict.fromkeys(OPTIONS, True))
-FIELD_TABLES = ("The position", "Armies")
-
-
-def general(name: str) -> str:
-    """Return a field's name as on the page: without the owner, and with N for a number."""
-    numbered = re.match(
-        r"(?:own|enemy) ((?:wizard|spell|item|unit|mark|hidden set(?: chance)?) \d(?! at ).*)",
-        name,
-    )
-    return re.sub(r"\b\d+\b", "N", numbered[1] if numbered else name)
-
-
-def page_fields() -> dict[str, list[str]]:
-    rows = [row for heading in FIELD_TABLES for row in rows_of(ENVIRONMENTS, heading)]
-    return {row[0].strip("`"): row[1:] for row in rows}
-
-
-def general_fields(limits: Limits) -> dict[str, Field]:
-    return {general(field.name): field for field in layout(limits).fields}
-
-
-def test_every_field_is_listed_in_order_with_its_bounds() -> None:
-    shown = [(name, *cells[:2]) for name, cells in page_fields().items()]
-    found = general_fields(FULL).items()
-    assert shown == [(name, f"{field.low:g}", f"{field.high:g}") for name, field in found]
-
-
-@pytest.mark.parametrize(
-    "kept", [(), *combinations(OPTIONS, 1), *combinations(OPTIONS, 2)], ids="+".join
-)
-def test_optional_fields_are_present_as_documented(kept: tuple[str, ...]) -> None:
-    options_kept: dict[str, Any] = {option: option in kept for option in OPTIONS}
-    there = general_fields(replace(FULL, **options_kept))
-    for name, cells in page_fields().items():
-        said = cells[3] if len(cells) > 3 else ""
-        options = re.findall(r"`(\w+)`", said)
-        many = options in (["contacts"], ["units"], ["comet_points"])
-        enough = all if " and " in said else any
-        wanted = not options or many or enough(option in kept for option in options)
-        assert (name in there) == wanted, name
-
-
-def test_the_page_has_the_number_of_unit_and_contact_fields() -> None:
-    none = general_fields(Limits(ArmyLimits(1), ArmyLimits(1), dice=1))
-    for name, cells in page_fields().items():
-        said = cells[3] if len(cells) > 3 else ""
-        if said.startswith(("N ≤ `units`", "N ≤ `contacts`", "N ≤ `comet_points`")):
-            assert name not in none
-
-
-@pytest.mark.parametrize("name", ["archmage-duel", "border-skirmish", "storm-council"])
-def test_sizes_of_observations(name: str) -> None:
-    found = re.search(rf"`{name}`\s+(?:has\s+)?(\d+)", sections(ENVIRONMENTS)["Observation Space"])
-    assert found is not None
-    for seat in SEATS:
-        assert int(found[1]) == layout(limits_of(name, seat)).size
-
-
 @pytest.mark.parametrize("text", [ENVIRONMENTS, GENERATED], ids=["environments", "generated"])
 def test_the_python_of_the_page_runs(text: str) -> None:
-    code = "\n".join(blocks(text, "python"))
-    command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr
+    done = run_python("-W", "error", "-c", "\n".join(blocks(text, "python")))
+    assert done.status == 0, done.err
 
 
 def parameters(function: Any) -> list[str]:
@@ -257,59 +197,26 @@ def test_the_table_of_limits() -> None:
 
 
 def test_the_table_of_options_of_generated_battles() -> None:
-    from wfb_gym.generating import Generated, Generation
-
-    rows = {
-        row[0].strip("`"): row[1].strip("`") for row in rows_of(GENERATED, "Generated scenarios", 1)
-    }
-    assert rows == {field.name: repr(field.default) for field in fields(Generation)}
-    assert f"{Generated().count} scenarios of the chosen split" in GENERATED
-    assert Generated.parse("generated") == Generated.parse("generated:train")
-    assert set(Generated.parse("generated:test").seeds).isdisjoint(Generated().seeds)
-
-
-def test_the_battles_of_two_armies_on_a_battlefield_are_named() -> None:
-    battles = {
-        name
-        for name in bundled_scenarios()
-        if (scenario := load_scenario(name)).battlefield is not None
-        and all(army.units for army in scenario.armies)
-    }
-    assert len(battles) == 12  # the page and the front page say "twelve"
-    (documented,) = re.findall(r"Twelve of the bundled.*?The others", ENVIRONMENTS, re.S)
-    assert {name for name in bundled_scenarios() if name in documented} == battles
-
-
-def test_every_id_is_named() -> None:
-    import gymnasium as gym
-
-    import wfb_gym  # noqa: F401 (registers them)
-
-    for name in gym.registry:
-        if name.startswith("wfb_gym/"):
-            assert f"`{name}`" in ENVIRONMENTS
+    rows = rows_of(GENERATED, "Generated scenarios", 1)
+    documented = {row[0].strip("`"): row[1].strip("`") for row in rows}
+    assert documented == {field.name: repr(field.default) for field in fields(Generation)}
 
 
 # --- solver.md -----------------------------------------------------------------------------
 
 
 def test_the_python_of_the_solvers_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    for code in blocks(page("solver.md"), "python"):
-        exec(code, names)
+    names = run_blocks(page("solver.md"))
     documented = capsys.readouterr().out
     assert documented.startswith("9.679")
     assert f"{names['opening'].value}" in documented
-    assert round(names["opening"].states, -3) == 4000  # "4 thousand positions"
 
 
 # --- hidden-items.md -----------------------------------------------------------------------
 
 
 def test_the_python_of_the_page_of_hidden_items_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    for code in blocks(page("hidden-items.md"), "python"):
-        exec(code, names)
+    run_blocks(page("hidden-items.md"))
     bounds, score, _ = capsys.readouterr().out.splitlines()
     assert [f"{float(bound):.3f}" for bound in bounds.split()] == ["8.685", "8.686"]
     assert score.startswith("96.9")
@@ -320,15 +227,11 @@ def test_the_python_of_the_page_of_hidden_items_runs(capsys: pytest.CaptureFixtu
 
 @pytest.mark.slow
 def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, Any] = {}
-    for code in blocks(page("agents.md"), "python"):
-        exec(code, names)
+    names = run_blocks(page("agents.md"))
     documented = capsys.readouterr().out.splitlines()
     mean, bold, miser = (float(line) for line in documented[:3])
     assert documented[3].startswith("python -m agents.distil --scenarios 18000 ")
     scores = [float(line) for line in documented[4:6]]
-    text = " ".join(page("agents.md").split())
-    assert "scores 98.9 there as the caster; the network trained on that duel scores 100" in text
     assert scores == pytest.approx([98.9, 100], abs=0.1)
     assert documented[6].startswith("(64,) ")
     assert mean == names["points"].mean()
@@ -336,29 +239,12 @@ def test_the_python_of_the_agents_page_runs(capsys: pytest.CaptureFixture[str]) 
     assert names["observations"].shape[0] == 8
 
 
-def test_the_names_of_agents() -> None:
-    from wfb_gym.opponents.policy_spec import NAMES
-    from wfb_gym.players.registry import make_agent
-    from wfb_gym.players.search.expectimax import DEFAULT_TRANSITIONS
-    from wfb_gym.players.search.mcts import DEFAULT_SIMULATIONS
-
-    text = page("agents.md")
-    documented = re.findall(r"`([^`]+)`", " ".join(row[0] for row in rows_of(text, "Agents")))
-    assert list(dict.fromkeys(name.partition(":")[0] for name in documented))[: len(NAMES)] == list(
-        NAMES
-    )
-    for name in documented:
-        if not name.startswith("."):
-            make_agent(name)
-    assert f"{DEFAULT_SIMULATIONS} by default" in text
-    assert f"{DEFAULT_TRANSITIONS:,} transitions" in text
-
-
-def test_the_fields_of_positions() -> None:
-    from wfb_gym.encoding.positions import Positions
-
-    documented = [row[0].strip("`") for row in rows_of(page("agents.md"), "Positions")]
-    assert documented == [field.name for field in fields(Positions)]
+def test_documented_agents_can_be_made() -> None:
+    cells = " ".join(row[0] for row in rows_of(page("agents.md"), "Agents"))
+    names = [name for name in re.findall(r"`([^`]+)`", cells) if not name.startswith(".")]
+    assert set(POLICY_NAMES) <= {name.partition(":")[0] for name in names}
+    for name in names:
+        make_agent(name)
 
 
 @pytest.mark.needs("jinja2")

@@ -13,7 +13,7 @@ import pytest
 
 from agents.self_play.settings import Settings
 from experiments.common import parse_settings
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 from wfb_gym.cli.parser import Parser
 
 COMMANDS = [
@@ -25,8 +25,6 @@ COMMANDS = [
         if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
     ),
 ]
-FRAGMENTS = ("after", "at", "between", "briefly", "for", "of", "that", "to")
-"""First words of help texts that only complete the flag's name."""
 OURS = ("wfb_gym", "agents", "experiments", "tools")
 
 
@@ -75,8 +73,6 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
     options = dict(options_of(parser_of(monkeypatch, main)))
     assert options
     assert [name for name, action in options.items() if not meaning(action)] == []
-    texts = {name: meaning(action) for name, action in options.items()}
-    assert {name: text for name, text in texts.items() if text.split()[0] in FRAGMENTS} == {}
     # Paths are printed relative to the working folder, so they differ on other machines.
     assert [name for name, action in options.items() if str(ROOT) in str(action.help)] == []
 

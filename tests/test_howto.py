@@ -11,31 +11,15 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
-from tests.pages import ROOT, page
+from tests.support.pages import ROOT
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 SHORTER = {"model.learn(50_000)": "model.learn(2_000)"}
 FENCES = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-class Block(NamedTuple):
-    """A block of a page.
-
-    Attributes:
-        language: of the fence.
-        text: inside it.
-    """
-
-    language: str
-    text: str
-
-
-def blocks_of(path: Path) -> list[Block]:
-    return [Block(*found) for found in FENCES.findall(path.read_text(encoding="utf-8"))]
 
 
 def shortened(code: str) -> str:
@@ -69,7 +53,7 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     printed = ""
-    for language, text in blocks_of(path):
+    for language, text in FENCES.findall(path.read_text(encoding="utf-8")):
         if language == "toml":
             name = re.match(r"# (\S+\.toml)\n", text)
             assert name is not None, "the first line of a file names it"
@@ -90,19 +74,6 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             assert agrees(printed, text), printed
             printed = ""
     assert not printed, f"the page does not show this output: {printed}"
-
-
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_the_page_has_its_parts(path: Path) -> None:
-    text = page(f"howto/{path.name}")
-    assert re.match(r"# .+\n\n\*Goal: .+", text)
-    assert "\n## Output\n" in text or "```text" in text
-    assert text.index("\n## Next steps\n") > text.rindex("```")
-
-
-def test_shortened_lines_exist() -> None:
-    for long in SHORTER:
-        assert any(long in path.read_text(encoding="utf-8") for path in PAGES), long
 
 
 def test_differences_are_found() -> None:

@@ -3,7 +3,6 @@
 import io
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -17,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.pages import ROOT
+from tests.support.scripts import without_times
 from wfb_gym._jit import CACHE_FOLDER
 
 pytestmark = [
@@ -24,17 +25,7 @@ pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="kills groups of processes"),
 ]
 
-ROOT = Path(__file__).parents[1]
 KILLS = 10
-MEASURED = frozenset(
-    (
-        "seconds", "solving_seconds", "learning_seconds",  # a duration
-        "thinking",  # seconds of an agent for a decision
-        "frames_per_second", "steps_per_second",
-        "start_time",  # start time of Stable-Baselines3
-    )
-)  # fmt: skip
-"""JSON fields with measured times; only they may differ."""
 OUTPUT = "output.txt"
 CACHE = "cache"
 
@@ -199,18 +190,6 @@ def documents(name: str, content: bytes) -> list[str]:
     """Return the documents of a file of JSON."""
     text = content.decode()
     return text.splitlines() if name.endswith("l") else [text]
-
-
-def without_times(value: Any) -> Any:
-    """Return a JSON document without measured times and addresses.
-
-    Stable-Baselines3 writes the memory addresses of its functions.
-    """
-    if isinstance(value, str):
-        return re.sub(r" at 0x[0-9a-f]+>", ">", value)
-    if isinstance(value, dict):
-        return {key: without_times(each) for key, each in value.items() if key not in MEASURED}
-    return [without_times(each) for each in value] if isinstance(value, list) else value
 
 
 def events(path: Path) -> list[tuple[int, str, bytes]]:

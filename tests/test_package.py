@@ -1,8 +1,6 @@
 """Contents of the wheel other than modules, and side effects of importing the package."""
 
 import re
-import subprocess
-import sys
 import tomllib
 from importlib import import_module, resources
 from typing import Any
@@ -10,7 +8,8 @@ from typing import Any
 import pytest
 
 import wfb_gym
-from tests.pages import PACKAGE, ROOT
+from tests.support.pages import PACKAGE, ROOT
+from tests.support.scripts import run_python
 from wfb_gym.cli import main
 
 
@@ -70,18 +69,7 @@ def test_import_loads_no_modules_of_extras() -> None:
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'pettingzoo', 'ray', 'pyspiel'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
-
-
-def test_extras_are_spelled_in_one_way() -> None:
-    folders = [PACKAGE, *(ROOT / name for name in ("agents", "docs", "experiments", "tests"))]
-    files = [
-        *ROOT.glob("*.md"),
-        *(path for folder in folders for path in folder.rglob("*.[pm][yd]")),
-    ]
-    wrong = [path for path in files if "wfb_" + "gym[" in path.read_text(encoding="utf-8")]
-    assert wrong == []
+    assert run_python("-c", code).out == "[]\n"
 
 
 def test_named_extras_exist() -> None:

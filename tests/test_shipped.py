@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +10,11 @@ import numba
 import pytest
 
 from tests.compiled_sample import difference
+from tests.support.scripts import run_python
 from tests.test_compiler import RESULTS, report_of_a_process
 from wfb_gym import _jit, _shipped
 from wfb_gym.files import atomic_write_text
 
-ROOT = Path(__file__).parents[1]
 COMPILED = "wfb_gym: compiling"
 
 pytestmark = pytest.mark.skipif(
@@ -81,10 +79,9 @@ def test_a_requested_processor_is_used(folder: Path, monkeypatch: pytest.MonkeyP
 def test_folders_with_other_files_are_not_emptied(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("all of it")
     (tmp_path / "old.nbc").write_text("")
-    command = [sys.executable, "-m", "wfb_gym", "compile", "--into", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.endswith("expected an empty folder, found thesis.txt\n")
+    done = run_python("-m", "wfb_gym", "compile", "--into", tmp_path)
+    assert done.status == 2
+    assert done.err.endswith("expected an empty folder, found thesis.txt\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.nbc", "thesis.txt"]
 
 
@@ -161,20 +158,18 @@ def test_a_wheel_contains_all_compiled_code(tmp_path: Path) -> None:
         "from wfb_gym.cli.compiling import compile_everything; compile_everything()\n"
     )
 
-    def run(code: str, *arguments: str) -> tuple[str, str]:
-        cache = {"WFB_GYM_CACHE_DIR": str(tmp_path / f"cache-{len(list(tmp_path.iterdir()))}")}
-        done = subprocess.run(
-            [sys.executable, *arguments] if not code else [sys.executable, "-c", code, *arguments],
-            cwd=ROOT, env=os.environ | cache, check=True, capture_output=True, text=True,
-        )  # fmt: skip
-        return done.stdout, done.stderr
+    def run(*words: str) -> tuple[str, str]:
+        caches = len(list(tmp_path.iterdir()))
+        done = run_python(*words, env={"WFB_GYM_CACHE_DIR": str(tmp_path / f"cache-{caches}")})
+        assert done.status == 0, done.err
+        return done.out, done.err
 
-    run("", "-m", "wfb_gym", "compile", "--into", str(folder))
+    run("-m", "wfb_gym", "compile", "--into", str(folder))
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["sources"] == _jit.SOURCES
     assert manifest["numba"] == numba.__version__
-    results, said = run(play, str(folder))
+    results, said = run("-c", play, str(folder))
     assert COMPILED not in said
-    compiled, said = run(play, "")
+    compiled, said = run("-c", play, "")
     assert COMPILED in said
     assert results == compiled

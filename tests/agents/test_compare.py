@@ -1,6 +1,5 @@
 """Comparing learners: the runs, their files, resuming."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +8,10 @@ import pytest
 from agents import compare
 from agents.compare import ABLATIONS, LEARNERS, Settings, Training, TrainingCommand
 from agents.figures import draw_comparison
-from experiments.common import FAILED
-from tests.pages import page, rows_of
+from experiments.common import FAILED, INTERRUPTED
+from tests.support.scripts import Scripts, results_in
+
+SELF_PLAY = "agents.compare --learner self-play --scenario apprentice"
 
 
 def test_every_seed_has_every_learner_and_seat() -> None:
@@ -64,7 +65,7 @@ def test_a_picture_of_runs_of_different_length(tmp_path: Path) -> None:
 
 
 def test_finished_runs_are_not_trained_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     trained = []
 
@@ -75,56 +76,29 @@ def test_finished_runs_are_not_trained_again(
         return stub(training.learner, training.seed, {"caster": 1.0, "dispeller": 2.0})
 
     monkeypatch.setattr(compare, "train_learner", train)
-    line = ["--learner", "self-play", "--runs", "2", "--scenario", "apprentice"]
-    line += ["--out", str(tmp_path), "--json"]
-    assert compare.main(line) == 130
-    assert [each["seed"] for each in json.loads(capsys.readouterr().out)["trainings"]] == [0]
-    assert compare.main(line) == 0
+    line = f"{SELF_PLAY} --runs 2 --out {tmp_path}"
+    interrupted = scripts.document(line, INTERRUPTED)["trainings"]
+    assert [each["seed"] for each in interrupted] == [0]
+    assert [each["seed"] for each in scripts.document(line)["trainings"]] == [0, 1]
     assert trained == ["self-play seed 0", "self-play seed 1", "self-play seed 1"]
-    assert [each["seed"] for each in json.loads(capsys.readouterr().out)["trainings"]] == [0, 1]
 
 
 def test_a_training_that_fails_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     broken = {"self-play": TrainingCommand("agents.train_fast", "--shape none")}
     monkeypatch.setattr(compare, "LEARNERS", LEARNERS | broken)
-    line = ["--learner", "self-play", "--runs", "1", "--scenario", "apprentice"]
-    assert compare.main([*line, "--out", str(tmp_path)]) == FAILED
+    error = scripts.run(f"{SELF_PLAY} --runs 1 --out {tmp_path}", FAILED).err
     log = tmp_path / "self-play" / "seed-0" / "log.txt"
-    assert f"self-play seed 0 failed, see {log}" in capsys.readouterr().err
+    assert f"self-play seed 0 failed, see {log}" in error
     assert "invalid choice: 'none'" in log.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        (["--scenario", "nobody"], "--scenario: "),
-        (["--scenario", "dawn-at-grimmwald"], "--scenario: "),
-        (["--runs", "0"], "--runs: expected more than 0, found 0"),
-        (["--steps", "-1"], "--steps: expected 0 or more, found -1"),
-        (["--learner", "unknown"], "invalid choice: 'unknown'"),
-    ],
-)
-def test_bad_input_is_rejected(
-    option: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        compare.main(option)
-    assert message in capsys.readouterr().err
-
-
-def test_the_page_names_every_learner() -> None:
-    rows = rows_of(page("experiments/learners.md"), "Learners compared")
-    assert [row[0] for row in rows] == [f"`{name}`" for name in LEARNERS]
-
-
 @pytest.mark.slow
-def test_a_quick_comparison_trains_all(tmp_path: Path) -> None:
-    names = ("self-play", "DQN", "MCCFR")
-    line = [word for name in names for word in ("--learner", name)]
-    assert compare.main(["--quick", *line, "--out", str(tmp_path)]) == 0
-    found = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["trainings"]
+def test_a_quick_comparison_trains_all(tmp_path: Path, scripts: Scripts) -> None:
+    learners = "--learner self-play --learner DQN --learner MCCFR"
+    scripts.run(f"agents.compare --quick {learners} --out {tmp_path}")
+    found = results_in(tmp_path)["trainings"]
     assert [(each["learner"], each["seat"]) for each in found] == [
         ("self-play", ""), ("DQN", "caster"), ("DQN", "dispeller"), ("MCCFR", ""),
     ]  # fmt: skip

@@ -1,6 +1,5 @@
 """Targets of solved scenarios, and the player that learns from them."""
 
-import json
 import os
 import re
 import signal
@@ -30,7 +29,8 @@ from agents.distillation.targets import (
     sample_evenly,
 )
 from experiments.common import FAILED, INTERRUPTED
-from tests.pages import PACKAGE
+from tests.support.pages import PACKAGE
+from tests.support.scripts import Scripts, interrupt_call, results_in
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import KINDS, Generation
@@ -51,6 +51,17 @@ def make_one(source: TargetSource, number: int) -> bool:
     """Make the targets of a scenario; returns whether there are any."""
     (has_any,) = make_targets(source, [number])
     return has_any
+
+
+def places_in(folder: Path, out: str = "run") -> str:
+    """Return the flags for the folders of a run and of its targets."""
+    return f"--out {folder / out} --targets {folder / 'targets'}"
+
+
+def target_set(source: TargetSource, scenarios: int = 4, seed: int = 0) -> TargetSet:
+    """Return the targets of the first scenarios."""
+    useful = [number for number in range(scenarios) if make_one(source, number)]
+    return TargetSet(source, useful, LIMITS, seed)
 
 
 def test_targets_are_the_solvers_values(source: TargetSource) -> None:
@@ -155,9 +166,8 @@ def test_visited_decisions_are_stored_with_the_others(source: TargetSource) -> N
 
 
 def test_batches_have_observations_and_stakes(source: TargetSource) -> None:
-    useful = [number for number in range(8) if make_one(source, number)]
-    drawn = TargetSet(source, useful, LIMITS, 0)
-    assert drawn.scenarios == len(useful)
+    drawn = target_set(source, 8)
+    assert drawn.scenarios == sum(make_one(source, number) for number in range(8))
     batch = drawn.show(drawn.draw(256))
     assert batch.observations.shape == (256, drawn.views[0].layout.size)
     assert np.isfinite(batch.points).tolist() == batch.masks.tolist()
@@ -170,8 +180,7 @@ def test_batches_have_observations_and_stakes(source: TargetSource) -> None:
 
 
 def test_stored_decisions_equal_observations(source: TargetSource) -> None:
-    useful = [number for number in range(4) if make_one(source, number)]
-    drawn = TargetSet(source, useful, LIMITS, 0)
+    drawn = target_set(source)
     stored = StoredDecisions(drawn, "cpu")
     chosen = drawn.draw(64)
     for kept, shown in zip(stored.batch, drawn.show(chosen), strict=True):
@@ -179,16 +188,14 @@ def test_stored_decisions_equal_observations(source: TargetSource) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="asks for a machine without a GPU")
-def test_a_missing_gpu_is_rejected_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        distil.main(["--quick", "--device", "cuda"])
-    assert "--device: expected cpu, or a GPU that PyTorch can use" in capsys.readouterr().err
+def test_a_missing_gpu_is_rejected_at_once(scripts: Scripts) -> None:
+    error = scripts.error("agents.distil --quick --device cuda")
+    assert "--device: expected cpu, or a GPU that PyTorch can use" in error
 
 
 def test_a_run_resumes_on_another_device(source: TargetSource, tmp_path: Path) -> None:
-    useful = [number for number in range(4) if make_one(source, number)]
     settings = Settings(width=16, batch_size=64, steps=40, out=tmp_path)
-    first, second = (Student(settings, TargetSet(source, useful, LIMITS, seed)) for seed in (0, 1))
+    first, second = (Student(settings, target_set(source, seed=seed)) for seed in (0, 1))
     first.update()
     first.optimiser.param_groups[0]["capturable"] = True  # as a GPU has left it
     first.save()
@@ -219,9 +226,8 @@ def test_a_run_resumes_on_another_device(source: TargetSource, tmp_path: Path) -
 def test_a_checkpoint_with_other_contents_is_rejected_with_one_error(
     source: TargetSource, tmp_path: Path, damage: Any, message: str
 ) -> None:
-    useful = [number for number in range(2) if make_one(source, number)]
     settings = Settings(width=16, batch_size=64, steps=40, out=tmp_path)
-    student = Student(settings, TargetSet(source, useful, LIMITS, 0))
+    student = Student(settings, target_set(source, 2))
     student.update()
     student.save()
     state = load_checkpoint(tmp_path)
@@ -232,9 +238,7 @@ def test_a_checkpoint_with_other_contents_is_rejected_with_one_error(
 
 
 def test_logits_are_regularized_towards_0(source: TargetSource) -> None:
-    useful = [number for number in range(4) if make_one(source, number)]
-    settings = Settings(width=16, learning_rate=1e-2)
-    student = Student(settings, TargetSet(source, useful, LIMITS, 0))
+    student = Student(Settings(width=16, learning_rate=1e-2), target_set(source))
     body = student.network.body
     assert isinstance(body, Entities)
     bias = body.to_dice.out.bias
@@ -247,20 +251,15 @@ def test_logits_are_regularized_towards_0(source: TargetSource) -> None:
     assert bias.item() == pytest.approx(50.0 - 1e-2, abs=1e-3)
 
 
-def test_a_network_continues_with_other_scenarios(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_network_continues_with_other_scenarios(tmp_path: Path, scripts: Scripts) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
-    shared = ["--quick", "--targets", str(tmp_path / "targets"), "--json"]
-    assert distil.main([*shared, "--out", str(first)]) == 0
-    capsys.readouterr()
-    line = [*shared, "--out", str(second), "--start-from", str(first / "policy.npz")]
-    line += ["--first", "8", "--steps", "1", "--learning-rate", "1e-9"]
-    assert distil.main(line) == 0
-    after = json.loads(capsys.readouterr().out)
-    assert sorted(int(path.stem[6:]) for path in (tmp_path / "targets").glob("train-*")) == [
-        *range(16)
-    ]
+    shared = f"agents.distil --quick --targets {tmp_path / 'targets'}"
+    scripts.run(f"{shared} --out {first}")
+    changed = "--first 8 --steps 1 --learning-rate 1e-9"
+    line = f"{shared} --out {second} --start-from {first / 'policy.npz'} {changed}"
+    after = scripts.document(line)
+    numbers = sorted(int(path.stem[6:]) for path in (tmp_path / "targets").glob("train-*"))
+    assert numbers == [*range(16)]
     networks = [load_network(folder / "policy.npz") for folder in (first, second)]
     (old, old_about), (new, new_about) = networks
     for one, other in zip(old.parameters(), new.parameters(), strict=True):
@@ -268,38 +267,25 @@ def test_a_network_continues_with_other_scenarios(
     assert new_about["command"].startswith(old_about["command"] + " && ")
     assert new_about["decisions"] == old_about["decisions"] + after["learned_from"]
     flat = PACKAGE / "players" / "policies" / "archmage-duel" / "caster.npz"
-    for path, expected in (
-        (tmp_path / "none.npz", "a saved network"),
-        (flat, "network of agents.distil"),
-    ):
-        with pytest.raises(SystemExit):
-            distil.main([*shared, "--start-from", str(path)])
-        assert f"--start-from: {path}: expected a" in (error_text := capsys.readouterr().err)
-        assert expected in error_text
-    with pytest.raises(SystemExit):
-        distil.main([*shared, "--first", "-1"])
-    assert "--first: expected 0 or more, found -1" in capsys.readouterr().err
+    error = scripts.error(f"agents.distil --quick --start-from {flat}")
+    assert f"--start-from: {flat}: expected a" in error
+    assert "network of agents.distil" in error
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="asks for a GPU")
 def test_a_gpu_learns_as_a_processor_does(source: TargetSource) -> None:
-    useful = [number for number in range(4) if make_one(source, number)]
     curves = []
     for device in ("cpu", "cuda"):
         settings = Settings(width=16, batch_size=64, steps=200, device=device)
-        student = Student(settings, TargetSet(source, useful, LIMITS, 0))
+        student = Student(settings, target_set(source))
         for _ in range(settings.steps):
             student.update()
         curves.append(student.curve[-1]["regret"])
     assert curves[1] == pytest.approx(curves[0], rel=0.2)
 
 
-def test_a_run_writes_a_player_with_the_reported_score(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
-    assert distil.main(["--quick", *places, "--json"]) == 0
-    results = json.loads(capsys.readouterr().out)
+def test_a_run_writes_a_player_with_the_reported_score(tmp_path: Path, scripts: Scripts) -> None:
+    results = scripts.document(f"agents.distil --quick {places_in(tmp_path)}")
     assert results["learned_from"] > 0
     assert len({one["number"] for one in results["grades"]}) == 3
     assert (tmp_path / "run" / "scores.png").stat().st_size > 5000
@@ -350,10 +336,12 @@ def test_damaged_targets_are_rejected(source: TargetSource) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="asks Linux for processes")
 def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
-    places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
-    line = ["agents.distil", "--quick", "--workers", "2", "--scenarios", "400", *places]
+    line = f"agents.distil --quick --workers 2 --scenarios 400 {places_in(tmp_path)}"
     with subprocess.Popen(
-        [sys.executable, "-m", *line], stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-m", *line.split()],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as process:
         while not any((tmp_path / "targets").glob("train-*.npz")):
             assert process.poll() is None
@@ -384,43 +372,29 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_run_resumes_with_its_own_settings_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    places = ["--out", str(tmp_path / "run"), "--targets", str(tmp_path / "targets")]
-    line = ["--quick", *places]
-    real = distil.grade_test_split
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(distil, "grade_test_split", interrupt)
-    assert distil.main(line) == INTERRUPTED
-    assert capsys.readouterr().err.endswith(f"--resume continues from {tmp_path / 'run'}\n")
-    with pytest.raises(SystemExit):
-        distil.main(line)
-    assert "holds an unfinished run; --resume continues" in capsys.readouterr().err
-    assert distil.main([*line, "--resume", "--seed", "3"]) == 2
+    line = f"agents.distil --quick {places_in(tmp_path)}"
+    interrupt_call(monkeypatch, distil, "grade_test_split")
+    said = scripts.run(line, INTERRUPTED)
+    assert said.err.endswith(f"--resume continues from {tmp_path / 'run'}\n")
+    assert "holds an unfinished run; --resume continues" in scripts.error(line)
     expected = "python -m agents.distil: --seed: expected 0 as before, found 3\n"
-    assert capsys.readouterr().err == expected
-    elsewhere = ["--quick", "--out", str(tmp_path / "other"), *places[2:]]
-    assert distil.main([*elsewhere, "--train-bytes", "500"]) == 2
+    assert scripts.error(f"{line} --resume --seed 3") == expected
+    elsewhere = f"agents.distil --quick {places_in(tmp_path, 'other')}"
     expected = f"python -m agents.distil: --train-bytes: expected {1 << 20} as before, found 500\n"
-    assert capsys.readouterr().err == expected
-    monkeypatch.setattr(distil, "grade_test_split", real)
-    assert distil.main([*line, "--resume"]) == 0
+    assert scripts.error(f"{elsewhere} --train-bytes 500") == expected
+    scripts.run(f"{line} --resume")
     assert not has_checkpoint(tmp_path / "run")
-    capsys.readouterr()
-    with pytest.raises(SystemExit):
-        distil.main([*line, "--seed", "3"])
-    assert "holds a run of other settings (--seed 0)" in capsys.readouterr().err
+    assert "holds a run of other settings (--seed 0)" in scripts.error(f"{line} --seed 3")
 
 
 @pytest.mark.slow
-def test_a_resumed_run_learns_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def line(out: str) -> list[str]:
-        places = ["--out", str(tmp_path / out), "--targets", str(tmp_path / "targets")]
-        return ["--quick", "--steps", "250", "--checkpoint-seconds", "1e-9", *places]
-
+def test_a_resumed_run_learns_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
+) -> None:
+    line = "agents.distil --quick --steps 250 --checkpoint-seconds 1e-9"
+    broken = f"{line} {places_in(tmp_path, 'broken')}"
     update = Student.update
 
     def break_off(student: Student) -> None:
@@ -428,14 +402,14 @@ def test_a_resumed_run_learns_the_same(tmp_path: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         update(student)
 
-    assert distil.main(line("whole")) == 0
+    scripts.run(f"{line} {places_in(tmp_path, 'whole')}")
     with monkeypatch.context() as patch:
         patch.setattr(Student, "update", break_off)
-        assert distil.main(line("broken")) == INTERRUPTED
-    assert distil.main([*line("broken"), "--resume"]) == 0
+        scripts.run(broken, INTERRUPTED)
+    scripts.run(f"{broken} --resume")
     policies = [tmp_path / out / "policy.npz" for out in ("whole", "broken")]
     assert policies[0].read_bytes() == policies[1].read_bytes()
-    whole, broken = (json.loads((path.parent / "results.json").read_text()) for path in policies)
+    whole, broken = (results_in(path.parent) for path in policies)
     assert [point["steps"] for point in whole["curve"]] == [200, 250]
     for name in ("curve", "grades", "learned_from"):
         assert whole[name] == broken[name]

@@ -1,6 +1,5 @@
 """Self-play with hidden items: training, exact scores, resuming."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from agents import hidden
 from agents.self_play.settings import Settings as Training
 from agents.train_fast import Trainer
+from tests.support.scripts import results_in
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
@@ -20,7 +20,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A quick run."""
     out = tmp_path_factory.mktemp("hidden")
     assert hidden.main(["--quick", "--out", str(out)]) == 0
-    return json.loads((out / "results.json").read_text(encoding="utf-8"))
+    return results_in(out)
 
 
 def test_each_method_has_its_networks_and_their_average(results: Any) -> None:
@@ -92,20 +92,3 @@ def test_probabilities_are_of_legal_actions() -> None:
     chances = hidden.probabilities_of(trainer.learners[0], seen, masks)
     assert chances.sum() == pytest.approx(1.0)
     assert chances[0, 1] == 0.0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--scenario", "archmage-duel"], "expected hidden items"),
-        (["--scenario", "nowhere"], "--scenario"),
-        (["--runs", "0"], "--runs"),
-        (["--gap", "0"], "--gap"),
-    ],
-)
-def test_wrong_settings_are_rejected(
-    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        hidden.main(arguments)
-    assert expected in capsys.readouterr().err

@@ -12,6 +12,7 @@ from agents import compare_offline, figures, imitate, offline, record, suite
 from agents.datasets import RecordedDecisions, describe_dataset, read_dataset
 from agents.suite import KINDS, name_of
 from experiments.common import INTERRUPTED
+from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit
 from wfb_gym.packing import pack
@@ -22,7 +23,7 @@ from wfb_gym.scenario import load_scenario
 minari: Any = pytest.importorskip("minari")
 pytest.importorskip("h5py")
 
-APPRENTICE = ["--scenario", "apprentice", "--battles", "500"]
+APPRENTICE = "--scenario apprentice --battles 500"
 NAMES = [name_of("apprentice", kind) for kind in KINDS]
 
 
@@ -31,7 +32,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MINARI_DATASETS_PATH", str(folder))
-        assert suite.main(APPRENTICE) == 0
+        assert suite.main(APPRENTICE.split()) == 0
     return folder
 
 
@@ -82,58 +83,40 @@ def test_medium_players_score_halfway() -> None:
 
 
 def test_the_suite_resumes_after_an_interruption(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    line = ["--scenario", "apprentice", "--battles", "20", "--json"]
-    play = record.Recorder.play
-    played: list[str] = []
-
-    def interrupt(recorder: record.Recorder) -> Any:
-        played.append(recorder._settings.name)
-        if len(played) == 3:
-            raise KeyboardInterrupt
-        return play(recorder)
-
-    monkeypatch.setattr(record.Recorder, "play", interrupt)
-    assert suite.main(line) == INTERRUPTED
-    printed = capsys.readouterr()
-    assert [each["name"] for each in json.loads(printed.out)["datasets"]] == NAMES[:2]
-    assert "interrupted after 2 of 4; the same command continues" in printed.err
+    line = "agents.suite --scenario apprentice --battles 20 --json"
+    played = interrupt_call(monkeypatch, record.Recorder, "play", 3)
+    said = scripts.run(line, INTERRUPTED)
+    assert [each["name"] for each in json.loads(said.out)["datasets"]] == NAMES[:2]
+    assert "interrupted after 2 of 4; the same command continues" in said.err
     assert describe_dataset(NAMES[2]) is None
-    assert suite.main(line) == 0
-    assert played == [*NAMES[:3], *NAMES[2:]]  # complete data sets are not played again
-    results = json.loads(capsys.readouterr().out)
+    results = json.loads(scripts.run(line).out)
+    names = [recorder._settings.name for (recorder,) in played]
+    assert names == [*NAMES[:3], *NAMES[2:]]  # complete data sets are not played again
     assert [each["name"] for each in results["datasets"]] == NAMES
-    assert suite.main(line) == 0
+    scripts.run(line)
     assert len(played) == 5
 
 
 def test_data_sets_of_other_settings_are_replaced_only_if_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    assert suite.main(["--scenario", "apprentice", "--battles", "4"]) == 0
-    other = ["--scenario", "apprentice", "--battles", "5"]
-    capsys.readouterr()
-    with pytest.raises(SystemExit):
-        suite.main(other)
-    printed = capsys.readouterr().err
-    assert f"{NAMES[0]} was recorded otherwise" in printed
-    assert printed.count("\n") == 1
-    assert suite.main([*other, "--replace"]) == 0
+    scripts.run("agents.suite --scenario apprentice --battles 4")
+    other = "agents.suite --scenario apprentice --battles 5"
+    assert f"{NAMES[0]} was recorded otherwise" in scripts.error(other)
+    scripts.run(f"{other} --replace")
     assert minari.load_dataset(NAMES[0]).total_episodes == 5
 
 
 # --- learners ------------------------------------------------------------------------------------
 
 
-def test_q_learning_plays_far_better_than_its_data(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = ["--dataset", NAMES[0], "--out", str(tmp_path), "--width", "32", "--json"]
-    assert offline.main([*line, "--batch-size", "64", "--epochs", "20"]) == 0
-    results = json.loads(capsys.readouterr().out)
+def test_q_learning_plays_far_better_than_its_data(tmp_path: Path, scripts: Scripts) -> None:
+    line = f"--dataset {NAMES[0]} --out {tmp_path} --width 32 --batch-size 64 --epochs 20"
+    results = scripts.document(f"agents.offline {line}")
     assert results["score"] > results["behaviour_score"] + 20
     assert results["regret"] < 0.5 * results["behaviour_regret"]
     agent = make_agent(tmp_path / "caster.npz")
@@ -173,13 +156,12 @@ def test_targets_are_rewards_and_the_next_value_of_the_same_battle() -> None:
 
 
 def test_quick_commands_run_in_sequence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "data"))
     monkeypatch.chdir(tmp_path)
-    assert suite.main(["--quick"]) == 0
-    assert offline.main(["--quick"]) == 0
-    assert "at each of which it gives away" in capsys.readouterr().out
+    scripts.run("agents.suite --quick")
+    assert "at each of which it gives away" in scripts.run("agents.offline --quick").out
     (folder,) = (tmp_path / "runs").iterdir()
     assert folder.name.endswith("-quick")
 
@@ -195,17 +177,14 @@ def test_a_comparison_has_consecutive_seeds_and_all_kinds_of_data() -> None:
 
 
 def test_the_first_seed_of_a_comparison_leaves_the_data_as_they_are(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(compare_offline, "_learn", lambda _, run, *__: {"run": run})
     monkeypatch.setattr(compare_offline, "learner_rows", lambda *_: [["data set"]])
     monkeypatch.setattr(compare_offline, "draw_offline", lambda *_: None)
-    line = [*APPRENTICE, "--seed", "7", "--runs", "1", "--out", str(tmp_path), "--json"]
-    assert compare_offline.main(line) == 0
-    assert json.loads(capsys.readouterr().out)["args"]["seed"] == 7
-    with pytest.raises(SystemExit):
-        suite.main([*APPRENTICE, "--seed", "7"])
-    assert "was recorded otherwise" in capsys.readouterr().err
+    line = f"agents.compare_offline {APPRENTICE} --seed 7 --runs 1 --out {tmp_path}"
+    assert scripts.document(line)["args"]["seed"] == 7
+    assert "was recorded otherwise" in scripts.error(f"agents.suite {APPRENTICE} --seed 7")
 
 
 def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -231,9 +210,9 @@ def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_comparison_resumes_after_an_interruption(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    line = [*APPRENTICE, "--runs", "2", "--steps", "10", "--out", str(tmp_path), "--json"]
+    line = f"agents.compare_offline {APPRENTICE} --runs 2 --steps 10 --out {tmp_path}"
     learn = imitate.learn
     titles: list[str] = []
 
@@ -243,12 +222,10 @@ def test_the_comparison_resumes_after_an_interruption(
         return network, learned | {"interrupted": len(titles) == 6}
 
     monkeypatch.setattr(imitate, "learn", interrupt)
-    assert compare_offline.main(line) == INTERRUPTED
-    before = json.loads(capsys.readouterr().out)
+    before = scripts.document(line, INTERRUPTED)
     assert before["interrupted"]
     assert len(before["parts"]) == 5
-    assert compare_offline.main(line) == 0
-    results = json.loads(capsys.readouterr().out)
+    results = scripts.document(line)
     assert titles[5] == titles[6]
     assert len(set(titles)) == len(results["parts"]) == 16
     assert results["parts"][:5] == before["parts"]

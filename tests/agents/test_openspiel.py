@@ -1,19 +1,19 @@
 """OpenSpiel's algorithms as learners: scores, seeds, rejected input."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agents import openspiel
+from tests.support.scripts import results_in
 from wfb_gym import solver
 from wfb_gym.players.registry import make_agent
 
 
 def scores(*arguments: str, out: Path) -> dict[str, float]:
     assert openspiel.main([*arguments, "--out", str(out)]) == 0
-    results: dict[str, Any] = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    results: dict[str, Any] = results_in(out)
     curve = results["curve"]
     assert curve[0]["frames"] == 0
     assert [each["frames"] for each in curve] == sorted(each["frames"] for each in curve)
@@ -34,12 +34,6 @@ def test_nfsp_learns(tmp_path: Path) -> None:
     pytest.importorskip("tree")
     line = ("--algorithm", "NFSP", "--steps", "12000", "--evaluations", "2", "--seed", "1")
     found = scores(*line, out=tmp_path / "a")
-    before = json.loads((tmp_path / "a" / "results.json").read_text(encoding="utf-8"))["curve"][0]
+    before = results_in(tmp_path / "a")["curve"][0]
     assert sum(found.values()) > sum(before["scores"].values())
     assert found == scores(*line, out=tmp_path / "b")
-
-
-def test_large_scenarios_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        openspiel.main(["--scenario", "dawn-at-grimmwald"])
-    assert "dawn-at-grimmwald" in capsys.readouterr().err

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -15,10 +14,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from agents import datasets, imitate, record, suite
+from agents import datasets, record, suite
 from agents.datasets import AGENT_ACTION, MASK, NO_ACTION, VALUES
 from experiments.common import IDS, INTERRUPTED
-from tests.pages import PACKAGE, blocks, page
+from tests.support.pages import PACKAGE, page, run_blocks
+from tests.support.scripts import Scripts, interrupt_call, run_python
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.players.registry import make_agent
@@ -27,7 +27,7 @@ minari: Any = pytest.importorskip("minari")
 pytest.importorskip("h5py")
 
 NAME = "wfb_gym/apprentice/test-v0"
-SMALL = ("--scenario", "apprentice", "--battles", "30", "--name", NAME, "--json")
+SMALL = f"agents.record --scenario apprentice --battles 30 --name {NAME}"
 
 
 @pytest.fixture(autouse=True)
@@ -36,18 +36,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def record_small(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    assert record.main([*SMALL, *arguments]) == 0
-    results: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return results
-
-
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_a_recorded_battle_can_be_played_again_from_its_seed(
-    seat: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ("--seat", seat, "--opponent", "veteran", "--opponent", "greedy:0.2")
-    results = record_small(capsys, *arguments, "--agent", "random", "--seed", "7")
+def test_a_recorded_battle_can_be_played_again_from_its_seed(seat: str, scripts: Scripts) -> None:
+    flags = f"--seat {seat} --opponent veteran --opponent greedy:0.2 --agent random --seed 7"
+    results = scripts.document(f"{SMALL} {flags}")
     held = minari.load_dataset(NAME)
     assert held.total_episodes == results["battles"] == 30
     assert held.total_steps == results["decisions"]
@@ -71,25 +63,21 @@ def test_a_recorded_battle_can_be_played_again_from_its_seed(
     assert not held[0].truncations.any()
 
 
-def test_the_same_command_records_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--agent", "random", "--epsilon", "0.5")
-    first = record_small(capsys, *arguments)
-    before = datasets.read_dataset(NAME).decisions
-    again = record_small(capsys, *arguments, "--replace")
-    after = datasets.read_dataset(NAME).decisions
-    assert again["points"] == first["points"]
-    assert np.array_equal(before.observations, after.observations)
-    assert np.array_equal(before.actions, after.actions)
-    record_small(capsys, *arguments, "--replace", "--seed", "1000")
-    other = datasets.read_dataset(NAME).decisions
+def test_the_same_command_records_the_same(scripts: Scripts) -> None:
+    def recorded(flags: str) -> tuple[Any, datasets.RecordedDecisions]:
+        line = f"{SMALL} --agent random --epsilon 0.5 --replace {flags}"
+        return scripts.document(line)["points"], datasets.read_dataset(NAME).decisions
+
+    (points, before), (same_points, same), (_, other) = map(recorded, ("", "", "--seed 1000"))
+    assert same_points == points
+    assert np.array_equal(before.observations, same.observations)
+    assert np.array_equal(before.actions, same.actions)
     assert not np.array_equal(before.observations, other.observations)
 
 
-def test_the_agents_own_choice_is_stored_also_if_it_explores(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_agents_own_choice_is_stored_also_if_it_explores(scripts: Scripts) -> None:
     path = str(PACKAGE / "players" / "policies" / "apprentice" / "caster.npz")
-    record_small(capsys, "--agent", path, "--epsilon", "0.5", "--battles", "100")
+    scripts.run(f"{SMALL} --agent {path} --epsilon 0.5 --battles 100")
     agent = make_agent(path)
     explored = total = 0
     for episode in minari.load_dataset(NAME).iterate_episodes():
@@ -106,11 +94,9 @@ def test_the_agents_own_choice_is_stored_also_if_it_explores(
     )
 
 
-def test_points_are_those_of_the_battles(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_points_are_those_of_the_battles(monkeypatch: pytest.MonkeyPatch, scripts: Scripts) -> None:
     monkeypatch.setattr(record, "BATCH_SIZE", 200)
-    results = record_small(capsys, "--battles", "300", "--opponent", "optimal")  # two batches
+    results = scripts.document(f"{SMALL} --battles 300 --opponent optimal")  # two batches
     value = solver.solve("apprentice").value
     mean = results["points"]["caster"]
     assert abs(mean["mean"] - value) < 2 * mean["half_width"]
@@ -120,94 +106,46 @@ def test_points_are_those_of_the_battles(
     assert "python -m agents.record" in held.storage.metadata["description"]
 
 
-def test_the_json_goes_to_a_file_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_goes_to_a_file_too(tmp_path: Path, scripts: Scripts) -> None:
     out = tmp_path / "results.json"
-    results = record_small(capsys, "--out", str(out))
+    results = scripts.document(f"{SMALL} --out {out}")
     assert results == json.loads(out.read_text())
     assert Path(results["folder"]).is_dir()
     assert results["args"]["agent"] == ["optimal"]
 
 
+@pytest.mark.parametrize("batch", [1, 2])
 def test_ctrl_c_keeps_the_played_battles(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    batch: int, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    play_batch = record.Recorder._play_batch
-    batches = iter([False, True])
-
-    def interrupt(*arguments: Any) -> Any:
-        if next(batches):
-            raise KeyboardInterrupt
-        return play_batch(*arguments)
-
-    monkeypatch.setattr(record.Recorder, "_play_batch", interrupt)
+    interrupt_call(monkeypatch, record.Recorder, "_play_batch", batch)
     monkeypatch.setattr(record, "BATCH_SIZE", 8)
-    assert record.main(list(SMALL)) == INTERRUPTED
-    results = json.loads(capsys.readouterr().out)
+    results = scripts.document(SMALL, INTERRUPTED)
     assert results["interrupted"]
-    assert results["battles"] == minari.load_dataset(NAME).total_episodes == 8
+    assert results["battles"] == 8 * (batch - 1)
+    if batch == 1:
+        assert not datasets.path_of(NAME).exists()
+    else:
+        assert minari.load_dataset(NAME).total_episodes == 8
 
 
-def test_ctrl_c_before_the_first_battle_writes_nothing(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(record.Recorder, "_play_batch", interrupt)
-    assert record.main(list(SMALL)) == INTERRUPTED
-    assert json.loads(capsys.readouterr().out)["battles"] == 0
-    assert not datasets.path_of(NAME).exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--agent", "veteren"], "did you mean veteran?"),
-        (["--opponent", "nobody"], "agent: expected"),
-        (["--scenario", "aprentice"], "scenario: expected"),
-        (["--seat", "referee"], "invalid choice"),
-        (["--battles", "0"], "--battles: expected 1 or more"),
-        (["--epsilon", "1.5"], "--epsilon: expected a probability"),
-        (["--seed", "-1"], "--seed: expected 0 or more"),
-        (["--name", "no version"], "expected a name like"),
-        (["--out", "nowhere/a.json"], "--out: expected an existing folder"),
-    ],
-)
-def test_bad_input_ends_with_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        record.main([*SMALL, *arguments])
-    assert ended.value.code == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-
-
-def test_a_data_set_is_overwritten_only_on_request(capsys: pytest.CaptureFixture[str]) -> None:
-    record_small(capsys)
-    with pytest.raises(SystemExit):
-        record.main(list(SMALL))
-    assert "is there already" in capsys.readouterr().err
+def test_a_data_set_is_overwritten_only_on_request(scripts: Scripts) -> None:
+    scripts.run(SMALL)
+    assert "is there already" in scripts.error(SMALL)
 
 
 def test_without_minari_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
-    with pytest.raises(SystemExit):
-        record.main(list(SMALL))
-    assert 'pip install "wfb-gym[train,minari]"' in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    assert 'pip install "wfb-gym[train,minari]"' in scripts.error(SMALL)
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_values_are_the_solvers_at_the_positions_played(
-    seat: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    played = ["--agent", "random", "--agent", "optimal", "--opponent", "optimal:0.5"]
-    line = ["--scenario", "orc-shaman-hunt", "--seat", seat, "--battles", "20", "--seed", "5"]
-    assert record.main([*line, *played, "--values", "--name", NAME]) == 0
+def test_values_are_the_solvers_at_the_positions_played(seat: str, scripts: Scripts) -> None:
+    played = "--agent random --agent optimal --opponent optimal:0.5"
+    line = f"--scenario orc-shaman-hunt --seat {seat} --battles 20 --seed 5 --name {NAME}"
+    scripts.run(f"agents.record {line} {played} --values")
     solution = solver.solve("orc-shaman-hunt")
     sign = 1.0 if seat == "caster" else -1.0
     held = minari.load_dataset(NAME)
@@ -240,37 +178,31 @@ def test_values_are_the_solvers_at_the_positions_played(
     assert regrets[10:].max() < 1e-9  # optimally
 
 
-def test_the_first_value_is_that_of_the_scenario(capsys: pytest.CaptureFixture[str]) -> None:
-    record_small(capsys, "--agent", "random", "--values")
+def test_the_first_value_is_that_of_the_scenario(scripts: Scripts) -> None:
+    scripts.run(f"{SMALL} --agent random --values")
     values = minari.load_dataset(NAME)[0].infos[VALUES]
     assert np.nanmax(values[0]) == pytest.approx(solver.solve("apprentice").value, abs=1e-9)
 
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_values_of_a_scenario_that_is_too_large_are_rejected_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     solve = solver.solve
     monkeypatch.setattr(solver, "solve", lambda *_, **__: solve("grand-conclave", max_bytes=1))
-    with pytest.raises(SystemExit) as ended:
-        record.main([*SMALL, "--agent", "greedy", "--values"])
-    assert ended.value.code == 2
-    printed = capsys.readouterr().err
-    assert "--values: the scenario is too large to solve" in printed
-    assert printed.count("\n") == 1
+    error = scripts.error(f"{SMALL} --agent greedy --values")
+    assert "--values: the scenario is too large to solve" in error
     assert not datasets.path_of(NAME).exists()
 
 
-def test_several_agents_play_equal_shares(capsys: pytest.CaptureFixture[str]) -> None:
-    players = ("random", "veteran", "optimal")
-    arguments = [word for each in players for word in ("--agent", each)]
-    results = record_small(capsys, *arguments, "--battles", "31")
-    assert results["battles"] == 31
+def test_several_agents_play_equal_shares(scripts: Scripts) -> None:
+    line = f"{SMALL} --agent random --agent veteran --agent optimal --battles 31"
+    assert scripts.document(line)["battles"] == 31
     held = list(minari.load_dataset(NAME).iterate_episodes())
     assert len(held) == 31
     seeds = minari.load_dataset(NAME).storage.get_episode_metadata(range(31))
     assert [each["seed"] for each in seeds] == list(range(31))
-    record_small(capsys, "--agent", "veteran", "--battles", "10", "--seed", "10", "--replace")
+    scripts.run(f"{SMALL} --agent veteran --battles 10 --seed 10 --replace")
     alone = list(minari.load_dataset(NAME).iterate_episodes())
     for one, other in zip(held[10:20], alone, strict=True):
         assert np.array_equal(one.actions, other.actions)
@@ -309,7 +241,7 @@ def test_minaris_own_collector_records_battles() -> None:
 
 
 def test_an_interruption_while_battles_are_written_keeps_them(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     write = datasets.write_dataset
 
@@ -318,27 +250,19 @@ def test_an_interruption_while_battles_are_written_keeps_them(
         write(*arguments, **settings)
 
     monkeypatch.setattr(record, "write_dataset", interrupted_write)
-    assert record.main(list(SMALL)) == INTERRUPTED
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["interrupted"]
-    assert "ending once the battles are written; Ctrl-C again ends at once" in printed.err
+    said = scripts.run(f"{SMALL} --json", INTERRUPTED)
+    assert json.loads(said.out)["interrupted"]
+    assert "ending once the battles are written; Ctrl-C again ends at once" in said.err
     assert datasets.read_dataset(NAME).decisions.battles.max() == 29
 
 
 @pytest.mark.parametrize("name", ["bad", "bad-v", "wfb_gym/bad", "../bad-v0"])
+@pytest.mark.parametrize("command", ["agents.record --quick --name", "agents.imitate --dataset"])
 def test_names_that_minari_rejects_give_a_one_line_error(
-    name: str, capsys: pytest.CaptureFixture[str]
+    name: str, command: str, scripts: Scripts
 ) -> None:
-    commands: tuple[Any, ...] = (
-        (record.main, [*SMALL, "--name", name]),
-        (imitate.main, ["--quick", "--dataset", name]),
-    )
-    for main, line in commands:
-        with pytest.raises(SystemExit) as ended:
-            main(line)
-        assert ended.value.code == 2
-        expected = f"expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
-        assert expected in capsys.readouterr().err.splitlines()[-1]
+    expected = f"expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
+    assert expected in scripts.error(f"{command} {name}")
 
 
 def test_usual_names() -> None:
@@ -355,9 +279,7 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert record.main(["--battles", "20"]) == 0
     assert suite.main(["--scenario", "archmage-duel", "--battles", "3"]) == 0
     capsys.readouterr()
-    names: dict[str, Any] = {}
-    for code in blocks(page("data.md"), "python"):
-        exec(code, names)
+    names = run_blocks(page("data.md"))
     sizes, same, score, lost, arrays = capsys.readouterr().out.splitlines()
     assert sizes.startswith(f"{len(names['episode'])} (")
     assert same == "True"
@@ -370,16 +292,18 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
+def files_in(folder: Path) -> dict[Path, bytes]:
+    return {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
+
+
 @pytest.mark.parametrize("replaces", [True, False])
 def test_a_data_set_that_cannot_be_written_leaves_the_old_one(
-    folder: Path,
-    replaces: bool,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path, replaces: bool, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    line = ["--quick", "--battles", "8", "--name", "wfb_gym/full-v0"]
+    line = "agents.record --quick --battles 8 --name wfb_gym/full-v0"
     if replaces:
-        assert record.main(line) == 0
-    before = {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
+        scripts.run(line)
+    before = files_in(folder)
     create = minari.create_dataset_from_buffers
 
     def fill_the_disk(*arguments: Any, **options: Any) -> None:
@@ -388,17 +312,16 @@ def test_a_data_set_that_cannot_be_written_leaves_the_old_one(
 
     monkeypatch.setattr(minari, "create_dataset_from_buffers", fill_the_disk)
     with pytest.raises(OSError, match="No space"):
-        record.main([*line, "--seed", "99", "--replace"])
-    after = {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
-    assert after == before
+        scripts.run(f"{line} --seed 99 --replace")
+    assert files_in(folder) == before
     assert (folder / "wfb_gym" / "full-v0").exists() == replaces
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_a_killed_recording_leaves_the_old_data_set(folder: Path) -> None:
-    line = ["--quick", "--battles", "8", "--name", "wfb_gym/killed-v0"]
-    assert record.main(line) == 0
-    before = {each: each.read_bytes() for each in (folder / "wfb_gym").rglob("*.hdf5")}
+def test_a_killed_recording_leaves_the_old_data_set(folder: Path, scripts: Scripts) -> None:
+    line = "agents.record --quick --battles 8 --name wfb_gym/killed-v0"
+    scripts.run(line)
+    before = files_in(folder / "wfb_gym")
     code = (
         "import os, signal, sys, minari\n"
         "from agents import record\n"
@@ -407,14 +330,12 @@ def test_a_killed_recording_leaves_the_old_data_set(folder: Path) -> None:
         "    create(*arguments, **options)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
         "minari.create_dataset_from_buffers = create_and_die\n"
-        "record.main(sys.argv[1:])"
+        "record.main(sys.argv[2:])"
     )
-    again = [*line, "--seed", "99", "--replace"]
-    done = subprocess.run([sys.executable, "-c", code, *again], check=False)
-    assert done.returncode == -signal.SIGKILL
-    after = {each: each.read_bytes() for each in (folder / "wfb_gym").rglob("*.hdf5")}
-    assert after == before
-    assert record.main(again) == 0
+    again = f"{line} --seed 99 --replace"
+    assert run_python("-c", code, *again.split()).status == -signal.SIGKILL
+    assert files_in(folder / "wfb_gym") == before
+    scripts.run(again)
     assert not list(folder.rglob(".*"))
     kept = folder / "wfb_gym" / "killed-v0"
     kept.rename(kept.with_name(".killed-v0.former"))  # killed between the two renames

@@ -1,6 +1,5 @@
 """Hyperparameter search: search files, ranking, resuming."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from agents import search
 from agents.hyperparameters import QUICK
 from experiments.common import INTERRUPTED
+from tests.support.scripts import Scripts, results_in
 
 FILE = """
 [fixed]
@@ -69,28 +69,16 @@ def test_every_combination_of_the_grid_has_its_samples(file: str) -> None:
 )
 @pytest.mark.usefixtures("quick_refusals")
 def test_a_bad_file_is_rejected_in_one_line(
-    text: str, message: str, file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, message: str, file: str, tmp_path: Path, scripts: Scripts
 ) -> None:
     Path(file).write_text(text, encoding="utf-8")
-    with pytest.raises(SystemExit) as ended:
-        search.main([file, "--out", str(tmp_path / "out")])
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err.splitlines()[-1]
+    said = scripts.run(f"agents.search {file} --out {tmp_path / 'out'}", 2)
+    assert message in said.err.splitlines()[-1]
     assert not (tmp_path / "out").exists()
 
 
-def test_a_missing_file_gives_a_one_line_error(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        search.main([str(tmp_path / "no.toml"), "--out", str(tmp_path / "out")])
-    assert ended.value.code == 2
-    expected = "no.toml: expected a file of settings, found No such file or directory"
-    assert capsys.readouterr().err.splitlines()[-1].endswith(expected)
-
-
 def test_an_interrupted_search_resumes_and_ranks_the_same(
-    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     scores = {0.9: 40.0, 1.0: 60.0}
     asked: list[Any] = []
@@ -103,21 +91,20 @@ def test_an_interrupted_search_resumes_and_ranks_the_same(
         return {"score": score, "steps": 1, "seconds": 0.5}
 
     monkeypatch.setattr(search, "train_once", train_once)
-    line = [file, "--samples", "3", "--json", "--out"]
-    assert search.main([*line, str(tmp_path / "part")]) == INTERRUPTED
-    assert "interrupted after 3 of 6 parts; the same command continues" in capsys.readouterr().err
-    assert search.main([*line, str(tmp_path / "part")]) == 0
+    line = f"agents.search {file} --samples 3 --out"
+    said = scripts.run(f"{line} {tmp_path / 'part'}", INTERRUPTED)
+    assert "interrupted after 3 of 6 parts; the same command continues" in said.err
+    scripts.run(f"{line} {tmp_path / 'part'}")
     assert len(asked) == 4 + 3
-    assert search.main([*line, str(tmp_path / "whole")]) == 0
+    scripts.run(f"{line} {tmp_path / 'whole'}")
     part, whole = ((tmp_path / name / "trainings.jsonl").read_bytes() for name in ("part", "whole"))
     assert part == whole
-    found = json.loads((tmp_path / "whole" / "results.json").read_text())
+    found = results_in(tmp_path / "whole")
     ranking = [each["score"] for each in found["trainings"]]
     assert ranking == sorted(ranking, reverse=True)
     assert len(ranking) == 6
-    capsys.readouterr()
-    assert search.main([file, "--out", str(tmp_path / "part"), "--samples", "2"]) == 2
-    assert "holds another search" in capsys.readouterr().err
+    other = f"agents.search {file} --out {tmp_path / 'part'} --samples 2"
+    assert "holds another search" in scripts.error(other)
 
 
 @pytest.mark.slow

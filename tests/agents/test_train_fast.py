@@ -2,7 +2,6 @@
 
 import errno
 import itertools
-import json
 import multiprocessing
 import re
 import shutil
@@ -31,58 +30,32 @@ from agents.self_play.settings import Settings
 from agents.self_play.trainer_state import check_checkpoint, save_trainer
 from agents.train_fast import Trainer
 from experiments.common import FAILED, INTERRUPTED, parse_settings, play_battles
+from tests.agents.small_training import ALONE, after_updates, ctrl_c, small_settings
+from tests.support.scripts import Scripts, interrupt_call, results_in
 from wfb_gym import solver
 from wfb_gym.cli.parser import flag_of
 from wfb_gym.players.network import load_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS
 
-ALONE = """
-name = "own"
-description = "The dispeller has no dice."
-
-[[caster.wizards]]
-name = "Hermit"
-level = 2
-points = 60
-spells = [{{ name = "Fire Ball", worth = {worth} }}, {{ name = "Fiery Blast", worth = 40 }}]
-
-[dispeller]
-dispel_dice = 0
-"""
-
 SMALL = (
-    "--scenario",
-    "apprentice",
-    "--num-envs",
-    "64",
-    "--rollout",
-    "8",
-    "--width",
-    "16",
-    "--batch-size",
-    "256",
-    "--workers",
-    "1",
+    "agents.train_fast --scenario apprentice --num-envs 64 --rollout 8 --width 16 --batch-size 256"
+    " --workers 1"
 )
+TWO_WORKERS = SMALL.replace("--workers 1", "--workers 2")
 
 
 def run(settings: Settings, *, resume: bool) -> dict[str, Any]:
     return runs.run(settings, resume, train_fast.train)
 
 
-def test_a_run_writes_players_with_the_reported_scores(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "run"
-    status = train_fast.main([*SMALL, "--steps", "20000", "--out", str(out), "--json"])
-    assert status == 0
-    results = json.loads(capsys.readouterr().out)
-    assert results == json.loads((out / "results.json").read_text())
+def test_a_run_writes_players_with_the_reported_scores(tmp_path: Path, scripts: Scripts) -> None:
+    results = scripts.document(f"{SMALL} --steps 20000 --out {tmp_path}")
+    assert results == results_in(tmp_path)
     assert results["frames"] >= 20000
-    assert (out / "curve.png").stat().st_size > 5000
-    for seat in ("caster", "dispeller"):
-        agent = make_agent(out / f"{seat}.npz", seat=seat)
+    assert (tmp_path / "curve.png").stat().st_size > 5000
+    for seat in SEATS:
+        agent = make_agent(tmp_path / f"{seat}.npz", seat=seat)
         exact = solver.normalised_score("apprentice", agent, seat)
         assert exact.score == pytest.approx(results["scores"][seat])
     curve = results["curve"]
@@ -90,33 +63,20 @@ def test_a_run_writes_players_with_the_reported_scores(
 
 
 def test_an_interruption_keeps_a_checkpoint_to_resume_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    out = ["--steps", "4096", "--out", str(tmp_path)]
-    update = Trainer.update
-
-    def update_and_stop(trainer: Trainer) -> None:
-        update(trainer)
-        if trainer.frames > 2000:
-            signal.raise_signal(signal.SIGINT)
-
+    line = f"{SMALL} --steps 4096 --out {tmp_path}"
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "update", update_and_stop)
-        assert train_fast.main([*SMALL, *out]) == INTERRUPTED
-    assert "--resume continues" in capsys.readouterr().err
-    assert train_fast.main([*SMALL, *out, "--resume", "--json"]) == 0
-    resumed = json.loads(capsys.readouterr().out)
-    assert resumed["frames"] == 4096
+        after_updates(patch, ctrl_c, 2000)
+        assert "--resume continues" in scripts.run(line, INTERRUPTED).err
+    assert scripts.document(f"{line} --resume")["frames"] == 4096
 
 
 @pytest.mark.slow
 def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scripts: Scripts
 ) -> None:
-    two = Settings(
-        scenario=("apprentice",), num_envs=8, rollout=4, width=16, batch_size=16, steps=4096,
-        workers=2, out=tmp_path,
-    )  # fmt: skip
+    two = small_settings(tmp_path, num_envs=8, rollout=4, batch_size=16, steps=4096, workers=2)
     with process_group(2, train_fast.worker_loop, two, False) as group:
         trainer = Trainer(two, group)
         group.broadcast(1.0, 1.0)  # the order of `train` to save and to stop
@@ -125,22 +85,18 @@ def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
     state["parts"][1]["learners"][0]["network"].clear()
     save_checkpoint(tmp_path, state)
     names = ("num_envs", "rollout", "width", "batch_size", "steps", "workers")
-    line = [part for name in names for part in (flag_of(name), str(getattr(two, name)))]
-    line += ["--scenario", "apprentice", "--out", str(tmp_path), "--resume"]
-    assert train_fast.main(line) == 2
-    (printed,) = capsys.readouterr().err.splitlines()
+    flags = " ".join(f"{flag_of(name)} {getattr(two, name)}" for name in names)
+    line = f"agents.train_fast {flags} --scenario apprentice --out {tmp_path} --resume"
+    error = scripts.error(line)
     expected = f"python -m agents.train_fast: {tmp_path / 'checkpoint.pt'}: expected the state of "
-    assert printed.startswith(expected)
-    assert "parts[1].learners[0].network: expected" in printed
+    assert error.startswith(expected)
+    assert "parts[1].learners[0].network: expected" in error
 
 
 @pytest.mark.slow
 def test_processes_learn_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "load_solutions", lambda *_: {})  # the last networks are kept
-    settings = Settings(
-        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
-        workers=2, evaluations=1, out=tmp_path,
-    )  # fmt: skip
+    settings = small_settings(tmp_path, batch_size=64, steps=4096, workers=2, evaluations=1)
     whole = run(settings, resume=False)
     assert whole["frames"] == 4096 >= whole["learned"]
     networks = []
@@ -158,20 +114,10 @@ def test_processes_learn_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
-        workers=2, out=tmp_path / "parts",
-    )  # fmt: skip
+    settings = small_settings(tmp_path / "parts", batch_size=64, steps=4096, workers=2)
     whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
-    update = Trainer.update
-
-    def update_and_stop(trainer: Trainer) -> None:
-        update(trainer)
-        if trainer.frames > 2000:
-            signal.raise_signal(signal.SIGINT)
-
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "update", update_and_stop)
+        after_updates(patch, ctrl_c, 2000)
         assert run(settings, resume=False)["interrupted"]
     resumed = run(settings, resume=True)
     assert (resumed["frames"], resumed["learned"]) == (whole["frames"], whole["learned"])
@@ -195,10 +141,14 @@ def assert_same_networks(one: Path, other: Path) -> None:
 def test_the_clock_does_not_change_the_results_of_a_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=4096,
-        workers=1, evaluations=4, checkpoint_seconds=1e9, out=tmp_path / "idle",
-    )  # fmt: skip
+    settings = small_settings(
+        tmp_path / "idle",
+        batch_size=64,
+        steps=4096,
+        workers=1,
+        evaluations=4,
+        checkpoint_seconds=1e9,
+    )
     idle = run(settings, resume=False)
     clock = itertools.accumulate(itertools.cycle([0.0, 1e-9, 100.0]))
     with monkeypatch.context() as patch:
@@ -212,7 +162,7 @@ def test_the_clock_does_not_change_the_results_of_a_seed(
 
 
 def test_the_best_networks_by_exact_score_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     casters, dispellers = [10.0, 40.0, 90.0, 90.0, 20.0], [0.0, 30.0, 20.0, 10.0, 50.0]
     seen: list[list[torch.Tensor]] = []
@@ -223,20 +173,13 @@ def test_the_best_networks_by_exact_score_are_kept(
         at = len(seen) - 1
         return {"caster": casters[at], "dispeller": dispellers[at]}
 
-    update = Trainer.update
-
-    def update_and_stop(trainer: Trainer) -> None:
-        update(trainer)
-        if trainer.frames >= 3000:
-            signal.raise_signal(signal.SIGINT)
-
     monkeypatch.setattr(grading, "exact_scores", score)
-    line = [*SMALL, "--steps", "4096", "--evaluations", "4", "--out", str(tmp_path)]
+    line = f"{SMALL} --steps 4096 --evaluations 4 --out {tmp_path}"
     with monkeypatch.context() as patch:  # the best networks are also known after an interruption
-        patch.setattr(Trainer, "update", update_and_stop)
-        assert train_fast.main(line) == INTERRUPTED
-    assert train_fast.main([*line, "--resume"]) == 0
-    results = json.loads((tmp_path / "results.json").read_text())
+        after_updates(patch, ctrl_c, 3000)
+        scripts.run(line, INTERRUPTED)
+    printed = scripts.run(f"{line} --resume").out
+    results = results_in(tmp_path)
     assert [point["scores"]["caster"] for point in results["curve"]] == casters
     assert results["scores"] == {"caster": 90.0, "dispeller": 50.0}
     assert results["best_after"] == {"caster": results["curve"][2]["frames"], "dispeller": 4096}
@@ -245,16 +188,11 @@ def test_the_best_networks_by_exact_score_are_kept(
         kept = torch.cat([w.flatten() for w in network.state_dict().values()])
         assert torch.equal(kept, seen[place][SEATS.index(seat)])
         assert about["score"] == results["scores"][seat]
-    printed = capsys.readouterr().out
     assert "exact scores: caster 90.00, dispeller 50.00" in printed
 
 
-def test_a_run_ends_with_its_files_and_the_next_commands(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = [*SMALL, "--steps", "512", "--evaluations", "1"]
-    assert train_fast.main([*line, "--runs", "2", "--out", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
+def test_a_run_ends_with_its_files_and_the_next_commands(tmp_path: Path, scripts: Scripts) -> None:
+    printed = scripts.run(f"{SMALL} --steps 512 --evaluations 1 --runs 2 --out {tmp_path}").out
     assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in printed
     assert "pictures: curve.png, policy.png" in printed
     commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", printed.partition("next:")[2])
@@ -264,14 +202,10 @@ def test_a_run_ends_with_its_files_and_the_next_commands(
     assert (tmp_path / "seed-0" / "dispeller.npz").is_file()
     assert advise == "advise apprentice"
     assert web.strip() == "web"
+    no_text: Any = {"module": "", "description": "", "quick": {}, "switches": {}}
     for _, arguments in training:
-        runs.check_settings(
-            parse_settings(
-                Settings, arguments.split(), module="", description="", quick={}, switches={}
-            )[0],
-            resume=False,
-            overwrite=True,
-        )
+        settings = parse_settings(Settings, arguments.split(), **no_text)[0]
+        runs.check_settings(settings, resume=False, overwrite=True)
 
 
 class Killed(BaseException):
@@ -282,22 +216,23 @@ class Killed(BaseException):
 def test_kills_change_nothing(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=64, rollout=8, width=16, batch_size=64, steps=8192,
-        workers=workers, evaluations=5, checkpoint_seconds=1e-9, out=tmp_path / "parts",
-    )  # fmt: skip
+    settings = small_settings(
+        tmp_path / "parts",
+        batch_size=64,
+        steps=8192,
+        workers=workers,
+        evaluations=5,
+        checkpoint_seconds=1e-9,
+    )
     whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
     assert len(whole["curve"]) == 6
-    update = Trainer.update
-    for kill in (1, 2500, 2500, 6000, 8192):
 
-        def update_and_die(trainer: Trainer, kill: int = kill) -> None:
-            update(trainer)
-            if trainer.frames >= kill:
-                raise Killed
+    def die() -> None:
+        raise Killed
 
+    for frames in (1, 2500, 2500, 6000, 8192):
         with monkeypatch.context() as patch:
-            patch.setattr(Trainer, "update", update_and_die)
+            after_updates(patch, die, frames)
             with pytest.raises(Killed):
                 run(settings, resume=has_checkpoint(settings.out))
     resumed = run(settings, resume=True)
@@ -309,54 +244,44 @@ def test_kills_change_nothing(
 def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a run that Ctrl-C ended."""
     folder: Path = tmp_path_factory.mktemp("unfinished")
-    update = Trainer.update
-
-    def update_and_stop(trainer: Trainer) -> None:
-        update(trainer)
-        signal.raise_signal(signal.SIGINT)
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Trainer, "update", update_and_stop)
-        line = [*SMALL, "--steps", "4096", "--out", str(folder)]
-        assert train_fast.main(line) == INTERRUPTED
+        after_updates(patch, ctrl_c)
+        line = f"{SMALL} --steps 4096 --out {folder}"
+        assert train_fast.main(line.split()[1:]) == INTERRUPTED
     return folder
 
 
 @pytest.mark.parametrize(
     ("arguments", "lines"),
     [
-        (["--seed", "2"], ["--seed: expected 0 as before, found 2"]),
+        ("--seed 2", ["--seed: expected 0 as before, found 2"]),
         (
-            ["--learning-rate", "0.1", "--clip", "0.3"],
+            "--learning-rate 0.1 --clip 0.3",
             [
                 "--learning-rate: expected 0.003 as before, found 0.1",
                 "--clip-range: expected 0.2 as before, found 0.3",
             ],
         ),
         (
-            ["--scenario", "orc-shaman-hunt"],
+            "--scenario orc-shaman-hunt",
             ["--scenario: expected apprentice as before, found apprentice orc-shaman-hunt"],
         ),
-        (["--workers", "2"], ["--workers: expected 1 as before, found 2"]),
+        ("--workers 2", ["--workers: expected 1 as before, found 2"]),
     ],
 )
 def test_a_run_resumes_with_its_own_settings_only(
-    arguments: list[str], lines: list[str], unfinished: Path, capsys: pytest.CaptureFixture[str]
+    arguments: str, lines: list[str], unfinished: Path, scripts: Scripts
 ) -> None:
     before = {each: each.read_bytes() for each in unfinished.iterdir()}
-    line = [*SMALL, "--steps", "4096", *arguments, "--out", str(unfinished), "--resume"]
-    assert train_fast.main(line) == 2
-    found = capsys.readouterr().err.splitlines()
-    assert found == [f"python -m agents.train_fast: {each}" for each in lines]
+    said = scripts.run(f"{SMALL} --steps 4096 {arguments} --out {unfinished} --resume", 2)
+    assert said.err.splitlines() == [f"python -m agents.train_fast: {each}" for each in lines]
     assert {each: each.read_bytes() for each in unfinished.iterdir()} == before
 
 
-def test_a_changed_scenario_file_is_noticed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_changed_scenario_file_is_noticed(tmp_path: Path) -> None:
     scenario = tmp_path / "own.toml"
     scenario.write_text(ALONE.format(worth=20))
-    settings = Settings(scenario=(str(scenario),), num_envs=8, rollout=2, width=8, out=tmp_path)
+    settings = small_settings(tmp_path, scenario=(str(scenario),), num_envs=8, rollout=2)
     save_trainer(Trainer(settings))
     check_checkpoint(load_checkpoint(tmp_path), settings)
     scenario.write_text(ALONE.format(worth=30))
@@ -365,27 +290,20 @@ def test_a_changed_scenario_file_is_noticed(
 
 
 def test_an_unfinished_run_is_overwritten_only_on_demand(
-    unfinished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    unfinished: Path, tmp_path: Path, scripts: Scripts
 ) -> None:
     folder = tmp_path / "copy"
     shutil.copytree(unfinished, folder)
-    line = [*SMALL, "--steps", "512", "--out", str(folder)]
-    with pytest.raises(SystemExit) as ended:
-        train_fast.main(line)
-    assert ended.value.code == 2
-    assert "holds an unfinished run; --resume continues it" in capsys.readouterr().err
-    assert train_fast.main([*line, "--overwrite", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["frames"] == 512
-    assert train_fast.main(line) == 0  # overwriting it with the same run loses nothing
-    capsys.readouterr()
-    for others, held in (
-        (["--seed", "1"], "--seed 0"),
-        (["--runs", "2"], "--runs 1"),
-        (["--scenario", "orc-shaman-hunt"], "--scenario apprentice"),
+    line = f"{SMALL} --steps 512 --out {folder}"
+    assert "holds an unfinished run; --resume continues it" in scripts.error(line)
+    assert scripts.document(f"{line} --overwrite")["frames"] == 512
+    scripts.run(line)  # overwriting it with the same run loses nothing
+    for other, held in (
+        ("--seed 1", "--seed 0"),
+        ("--runs 2", "--runs 1"),
+        ("--scenario orc-shaman-hunt", "--scenario apprentice"),
     ):
-        with pytest.raises(SystemExit):
-            train_fast.main([*line, *others])
-        assert f"holds a run of other settings ({held})" in capsys.readouterr().err
+        assert f"holds a run of other settings ({held})" in scripts.error(f"{line} {other}")
 
 
 def test_several_runs_have_another_folder_than_one() -> None:
@@ -393,59 +311,50 @@ def test_several_runs_have_another_folder_than_one() -> None:
     assert runs.usual_out(Settings(runs=5)) == Path("runs/archmage-duel-fast-runs")
 
 
-def test_two_trainers_do_not_share_a_folder(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_trainers_do_not_share_a_folder(tmp_path: Path, scripts: Scripts) -> None:
     with occupy(tmp_path):
-        assert train_fast.main([*SMALL, "--steps", "512", "--out", str(tmp_path)]) == 2
-    err = capsys.readouterr().err
-    assert err == f"python -m agents.train_fast: {tmp_path}: another process is training in it\n"
+        error = scripts.error(f"{SMALL} --steps 512 --out {tmp_path}")
+    assert error == f"python -m agents.train_fast: {tmp_path}: another process is training in it\n"
+
+
+def fail(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device", "results.json")
 
 
 def test_a_full_disk_costs_checkpoints_and_pictures_but_not_the_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     monkeypatch.setattr("agents.self_play.trainer_state.save_checkpoint", fail)
     monkeypatch.setattr(runs, "draw_scores", fail)
-    assert train_fast.main([*SMALL, "--steps", "1024", "--out", str(tmp_path)]) == 0
-    err = capsys.readouterr().err
-    assert "checkpoint.pt: could not be written: No space left on device" in err
-    assert "curve.png: could not be written: No space left on device" in err
+    error = scripts.run(f"{SMALL} --steps 1024 --out {tmp_path}").err
+    for name in ("checkpoint.pt", "curve.png"):
+        assert f"{name}: could not be written: No space left on device" in error
     assert (tmp_path / "results.json").is_file()
 
 
 def test_results_that_cannot_be_written_leave_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "results.json")
-
-    line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
+    line = f"{SMALL} --steps 1024 --out {tmp_path}"
     with monkeypatch.context() as patch:
         patch.setattr("experiments.common.write_json", fail)
         with pytest.raises(OSError, match="No space"):  # one line, see `tests/test_commands.py`
-            train_fast.main(line)
-    assert train_fast.main([*line, "--resume"]) == 0
+            scripts.run(line)
+    scripts.run(f"{line} --resume")
     assert not has_checkpoint(tmp_path)
 
 
 def test_ctrl_c_before_the_training_ends_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(runs, "load_solutions", interrupt)
-    assert train_fast.main([*SMALL, "--out", str(tmp_path)]) == INTERRUPTED
-    assert capsys.readouterr() == ("", "interrupted\n")
+    interrupt_call(monkeypatch, runs, "load_solutions")
+    said = scripts.run(f"{SMALL} --out {tmp_path}", INTERRUPTED)
+    assert (said.out, said.err) == ("", "interrupted\n")
 
 
 @pytest.mark.slow
 def test_ctrl_c_while_processes_start_is_kept_for_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     start = multiprocessing.process.BaseProcess.start
 
@@ -454,42 +363,36 @@ def test_ctrl_c_while_processes_start_is_kept_for_later(
         start(process)
 
     monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", interrupt_and_start)
-    line = [*SMALL[:-1], "2", "--steps", "4096", "--out", str(tmp_path)]
-    assert train_fast.main(line) == INTERRUPTED
+    scripts.run(f"{TWO_WORKERS} --steps 4096 --out {tmp_path}", INTERRUPTED)
     assert multiprocessing.active_children() == []
     assert has_checkpoint(tmp_path)
 
 
 @pytest.mark.slow
 def test_a_killed_worker_ends_the_run_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    update = Trainer.update
+    def kill_workers() -> None:
+        for child in multiprocessing.active_children():
+            child.kill()
 
-    def update_and_kill(trainer: Trainer) -> None:
-        update(trainer)
-        if trainer.frames > 2000:
-            for child in multiprocessing.active_children():
-                child.kill()
-
-    monkeypatch.setattr(Trainer, "update", update_and_kill)
-    line = [*SMALL[:-1], "2", "--steps", "8192", "--out", str(tmp_path)]
-    assert train_fast.main([*line, "--checkpoint-seconds", "1e-9"]) == FAILED
-    last = capsys.readouterr().err.splitlines()[-1]
+    line = f"{TWO_WORKERS} --steps 8192 --out {tmp_path}"
+    with monkeypatch.context() as patch:
+        after_updates(patch, kill_workers, 2000)
+        said = scripts.run(f"{line} --checkpoint-seconds 1e-9", FAILED)
+    last = said.err.splitlines()[-1]
     assert re.search(r"worker process \d+ has failed: killed by signal 9$", last)
     assert multiprocessing.active_children() == []
-    monkeypatch.undo()
-    assert train_fast.main([*line, "--checkpoint-seconds", "60", "--resume"]) == 0
+    scripts.run(f"{line} --checkpoint-seconds 60 --resume")
 
 
 def test_points_are_reported_for_unsolved_scenarios(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     monkeypatch.setattr(runs, "load_solutions", lambda *_: {})
-    line = [*SMALL, "--steps", "1024", "--out", str(tmp_path)]
-    assert train_fast.main(line) == 0
-    assert "points per battle as dispeller, against random " in capsys.readouterr().out
-    results = json.loads((tmp_path / "results.json").read_text())
+    out = scripts.run(f"{SMALL} --steps 1024 --out {tmp_path}").out
+    assert "points per battle as dispeller, against random " in out
+    results = results_in(tmp_path)
     assert results["scores"] == {}
     assert list(results["points"]) == list(SEATS)
     for seat, points in results["points"].items():
@@ -505,7 +408,7 @@ def test_points_are_reported_for_unsolved_scenarios(
 
 
 def test_a_diverged_training_ends_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     """A network that returns NaN chooses illegal actions; none of them reaches the engine."""
     learn = train_fast.Learner.learn
@@ -515,23 +418,15 @@ def test_a_diverged_training_ends_in_one_line(
         return learn(learner, *arguments)
 
     monkeypatch.setattr(train_fast.Learner, "learn", break_network)
-    line = [*SMALL, "--steps", "4096", "--out", str(tmp_path)]
-    assert train_fast.main(line) == FAILED
-    error = capsys.readouterr().err
-    assert (
-        "agents.train_fast: network of the caster: expected finite outputs and legal actions"
-        in error
-    )
+    error = scripts.run(f"{SMALL} --steps 4096 --out {tmp_path}", FAILED).err
+    expected = "network of the caster: expected finite outputs and legal actions"
+    assert f"agents.train_fast: {expected}" in error
     assert "Traceback" not in error
 
 
-def test_one_policy_learns_two_scenarios(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = [*SMALL, "--scenario", "orc-shaman-hunt", "--steps", "4096", "--out", str(tmp_path)]
-    assert train_fast.main([*line, "--json"]) == 0
-    results = json.loads(capsys.readouterr().out)
-    for seat, median in results["scores"].items():
+def test_one_policy_learns_two_scenarios(tmp_path: Path, scripts: Scripts) -> None:
+    line = f"{SMALL} --scenario orc-shaman-hunt --steps 4096 --out {tmp_path}"
+    for seat, median in scripts.document(line)["scores"].items():
         agent = make_agent(tmp_path / f"{seat}.npz")
         names = ("apprentice", "orc-shaman-hunt")
         scores = [solver.normalised_score(name, agent, seat).score or 0.0 for name in names]
@@ -539,43 +434,15 @@ def test_one_policy_learns_two_scenarios(
 
 
 def test_several_runs_have_several_seeds_and_are_not_made_twice(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = [*SMALL, "--steps", "2048", "--runs", "3", "--out", str(tmp_path), "--json"]
-    assert train_fast.main(line) == 0
-    results = json.loads(capsys.readouterr().out)
+    single = f"{SMALL} --steps 2048 --out {tmp_path}"
+    results = scripts.document(f"{single} --runs 3")
     assert [one["args"]["seed"] for one in results["runs"]] == [0, 1, 2]
     for seat, median in results["scores"].items():
         assert median == sorted(one["scores"][seat] for one in results["runs"])[1]
     monkeypatch.setattr(train_fast, "train", None)  # training again fails
-    assert train_fast.main([*line, "--resume"]) == 0
-    assert json.loads(capsys.readouterr().out)["runs"] == results["runs"]
-    single = [*SMALL, "--steps", "2048", "--out", str(tmp_path), "--resume"]
-    assert train_fast.main(single) == 2
-    assert "--runs: expected 3 as before, found 1" in capsys.readouterr().err
-    assert train_fast.main([*line, "--resume", "--learning-rate", "0.1"]) == 2
-    assert "--learning-rate: expected 0.003 as before, found 0.1" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "results"),
-    [
-        (["--width", "0"], "--width: expected more than 0"),
-        (["--num-envs", "9"], "--num-envs: expected a multiple of 2 workers"),
-        (["--resume", "--out", "nowhere"], "there is no checkpoint in nowhere"),
-        (["--scenario", "nope"], "scenario: expected"),
-        (["--scenario", "generated-phase:test"], "is for tests, train on generated-phase"),
-        (["--seed", "-1"], "--seed: expected from 0, found -1"),
-        (["--gae-lambda", "nan"], "--gae-lambda: expected 0.0 to 1.0, found nan"),
-        (["--history"], "--history: expected --exploring-starts 0, as stored"),
-        (["--entropy", "-0.1"], "--entropy-coefficient: expected from 0.0, found -0.1"),
-    ],
-)
-def test_bad_arguments_are_rejected(
-    arguments: list[str], results: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        train_fast.main(arguments)
-    found = capsys.readouterr().err
-    assert results in found
-    assert found.count("\n") == 1
+    assert scripts.document(f"{single} --runs 3 --resume")["runs"] == results["runs"]
+    assert "--runs: expected 3 as before, found 1" in scripts.error(f"{single} --resume")
+    error = scripts.error(f"{single} --runs 3 --resume --learning-rate 0.1")
+    assert "--learning-rate: expected 0.003 as before, found 0.1" in error

@@ -1,15 +1,13 @@
 """``advise``: the position matches the engine's, the values match the solver's."""
 
-import json
 import re
-import shlex
 from pathlib import Path
 from statistics import stdev
 from typing import Any
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.support.commands import CommandLine, run_command
 from wfb_gym import _progress, solver
 from wfb_gym.advising import advice
 from wfb_gym.advising.position import RequestedPosition
@@ -25,27 +23,9 @@ from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.solver.game_graph import GameGraph
 
-Capture = pytest.CaptureFixture[str]
 DUEL = "archmage-duel"
+SEVENTH_DUEL = "seventh-edition-duel"
 FIRE_BALL, FIERY_BLAST, BURNING_HEAD, CONFLAGRATION = range(FIRST_CAST, FIRST_CAST + 4)
-
-
-def output(capsys: Capture, *arguments: str) -> str:
-    assert main(("advise", *arguments)) == 0
-    captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # reported once, with a cold cache
-    assert [line for line in lines if not line.startswith("wfb_gym: compiling")] == []
-    return captured.out
-
-
-def document(capsys: Capture, line: str) -> Any:
-    return json.loads(output(capsys, *shlex.split(line), "--json"))
-
-
-def played(name: str, *script: int | tuple[int, ...]) -> Battle:
-    battle = Battle(pack(load_scenario(name)))
-    battle.play(script)
-    return battle
 
 
 def dice(number: int) -> int:
@@ -57,87 +37,80 @@ def dice(number: int) -> int:
 LOST = (BURNING_HEAD, dice(3), (4, 4, 4), FIRST_ITEM)
 """Burning Head cast with 12 and stopped by the scroll."""
 FAILED = (FIRE_BALL, dice(1), (2,))
-STORM, BOLT, WARD, SPARK, OTHER_BOLT = range(FIRST_CAST, FIRST_CAST + 5)
-SEVENTH = (BOLT, dice(2), dice(1), (1, 2, 3))
-"""Fire Bolt of the Wizard Lord fails on two dice of its own and one of the pool."""
-
-POSITIONS: list[tuple[PositionRequest, tuple[Any, ...]]] = [
-    (PositionRequest(DUEL), (DUEL,)),
-    (PositionRequest(DUEL, power=3, scrolls=0, tried=["Burning Head"]), (DUEL, *LOST)),
+STORM, BOLT = FIRST_CAST, FIRST_CAST + 1
+BOTH = ["Fire Ball", "Burning Head"]
+POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
+    (DUEL, {}, ()),
+    (DUEL, {"power": 3, "scrolls": 0, "tried": ["Burning Head"]}, LOST),
+    (DUEL, {"power": 2, "scrolls": 0, "tried": BOTH}, (*LOST, *FAILED)),
+    (DUEL, {"power": 2, "scrolls": 0, "tried": ["burninghead", "FIRE BALL"]}, (*FAILED, *LOST)),
     (
-        PositionRequest(DUEL, power=2, scrolls=0, tried=["Fire Ball", "Burning Head"]),
-        (DUEL, *LOST, *FAILED),
+        DUEL,
+        {"power": 3, "dispel": 1, "tried": ["Burning Head"]},
+        (BURNING_HEAD, dice(3), (4, 4, 4), dice(3), (6, 5, 4)),
     ),
     (
-        PositionRequest(DUEL, power=2, scrolls=0, tried=["burninghead", "FIRE BALL"]),
-        (DUEL, *FAILED, *LOST),
+        DUEL,
+        {"nominated": "Burning Head", "power": 5, "tried": ["Fire Ball"]},
+        (*FAILED, BURNING_HEAD),
     ),
     (
-        PositionRequest(DUEL, power=3, dispel=1, tried=["Burning Head"]),
-        (DUEL, BURNING_HEAD, dice(3), (4, 4, 4), dice(3), (6, 5, 4)),
+        DUEL,
+        {"nominated": "Fiery Blast", "power": 1, "tried": ["Fire Ball"]},
+        (FIRE_BALL, dice(5), (2, 2, 2, 2, 2), PASS, FIERY_BLAST),
     ),
     (
-        PositionRequest(DUEL, nominated="Burning Head", power=5, tried=["Fire Ball"]),
-        (DUEL, *FAILED, BURNING_HEAD),
+        DUEL,
+        {"cast": "Burning Head", "total": 12, "power": 3},
+        (BURNING_HEAD, dice(3), (6, 5, 1)),
     ),
     (
-        PositionRequest(DUEL, nominated="Fiery Blast", power=1, tried=["Fire Ball"]),
-        (DUEL, FIRE_BALL, dice(5), (2, 2, 2, 2, 2), PASS, FIERY_BLAST),
+        DUEL,
+        {"cast": "Burning Head", "total": 26, "power": 1},
+        (BURNING_HEAD, dice(5), (6, 5, 5, 5, 5)),
     ),
     (
-        PositionRequest(DUEL, cast="Burning Head", total=12, power=3),
-        (DUEL, BURNING_HEAD, dice(3), (6, 5, 1)),
+        DUEL,
+        {"cast": "Burning Head", "total": 10, "power": 0, "tried": ["Fire Ball"], "dispel": 3},
+        (FIRE_BALL, dice(3), (2, 2, 2), dice(1), (2,), BURNING_HEAD, dice(3), (4, 4, 2)),
     ),
     (
-        PositionRequest(DUEL, cast="Burning Head", total=26, power=1),
-        (DUEL, BURNING_HEAD, dice(5), (6, 5, 5, 5, 5)),
+        "orc-shaman-hunt",
+        {"cast": "Bolt", "total": 9, "power": 3, "tried": ["Fire Ball"]},
+        (FIRE_BALL, PASS, dice(1), (1,), FIERY_BLAST, PASS, dice(2), (5, 4)),
+    ),
+    (  # Two dice of the Wizard Lord's own and one of the pool fail.
+        SEVENTH_DUEL,
+        {"power": 1, "own": [2, 2], "tried": ["Wizard Lord/Fire Bolt"]},
+        (BOLT, dice(2), dice(1), (1, 2, 3)),
     ),
     (
-        PositionRequest(
-            DUEL, cast="Burning Head", total=10, power=0, tried=["Fire Ball"], dispel=3
-        ),
-        (DUEL, FIRE_BALL, dice(3), (2, 2, 2), dice(1), (2,), BURNING_HEAD, dice(3), (4, 4, 2)),
-    ),
-    (
-        PositionRequest("orc-shaman-hunt", cast="Bolt", total=9, power=3, tried=["Fire Ball"]),
-        (
-            "orc-shaman-hunt",
-            *(FIRE_BALL, PASS, dice(1), (1,)),
-            *(FIERY_BLAST, PASS, dice(2), (5, 4)),
-        ),
-    ),
-    (
-        PositionRequest(
-            "seventh-edition-duel", power=1, own=[2, 2], tried=["Wizard Lord/Fire Bolt"]
-        ),
-        ("seventh-edition-duel", *SEVENTH),
-    ),
-    (
-        PositionRequest("seventh-edition-duel", power=0, own=[2, 2], cast="Flame Storm", total=12),
-        ("seventh-edition-duel", STORM, dice(2), dice(2), (1, 2, 4, 5)),
+        SEVENTH_DUEL,
+        {"power": 0, "own": [2, 2], "cast": "Flame Storm", "total": 12},
+        (STORM, dice(2), dice(2), (1, 2, 4, 5)),
     ),
 ]
 
 
-@pytest.mark.parametrize(("wanted", "steps"), POSITIONS)
-def test_the_position_equals_a_played_one(wanted: PositionRequest, steps: tuple[Any, ...]) -> None:
-    assert RequestedPosition(wanted).battle.key() == played(*steps).key()
+@pytest.mark.parametrize(("name", "keys", "steps"), POSITIONS)
+def test_the_position_equals_a_played_one(
+    name: str, keys: dict[str, Any], steps: tuple[Any, ...]
+) -> None:
+    battle = Battle(pack(load_scenario(name)))
+    battle.play(steps)
+    assert RequestedPosition(PositionRequest(name, **keys)).battle.key() == battle.key()
 
 
 def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
     name = "border-skirmish"
-    battle = played(name)
-    spells = RequestedPosition(PositionRequest(name)).names.spells[0]
-    index = [slot.spell.name for slot in spells].index("Fire Ball")
-    battle.act(FIRST_CAST + index)
+    battle = Battle(pack(load_scenario(name)))
+    names = RequestedPosition(PositionRequest(name)).names
+    battle.act(FIRST_CAST + [slot.spell.name for slot in names.spells[0]].index("Fire Ball"))
     assert battle.node == Node.TARGET
-    names = {
-        RequestedPosition(PositionRequest(name)).names.target(0, code - FIRST_TARGET): code
-        for code in battle.legal_actions()
-    }
-    assert len(names) > 1
+    targets = {names.target(0, code - FIRST_TARGET): code for code in battle.legal_actions()}
+    assert len(targets) > 1
     before = int(battle.state.power)
-    for target, code in names.items():
+    for target, code in targets.items():
         real = battle.copy()
         real.act(code)
         while real.node != Node.POOL_DICE:
@@ -153,48 +126,34 @@ def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
 UNDER_THE_COMET = """
 name = "under-the-comet"
 phases = 2
-battlefield = { width = 48.0, depth = 48.0 }
-
+battlefield = { width = 48, depth = 48 }
 [[caster.wizards]]
 name = "Astromancer"
 level = 4
-spells = [{ name = "The Comet of Casandora" }]
-position = [24.0, 4.0]
-
-[[dispeller.units]]
-name = "Boyz"
-toughness = 4
-models = 20
-points = 5.0
-position = [20.0, 30.0]
-facing = 180.0
-
-[[dispeller.units]]
-name = "Mob"
-models = 20
-toughness = 4
-points = 4.0
-position = [32.0, 34.0]
-facing = 180.0
+spells = ["The Comet of Casandora"]
+position = [24, 4]
+[dispeller]
+units = [
+  { name = "Boyz", toughness = 4, models = 20, points = 5, position = [20, 30], facing = 180 },
+  { name = "Mob", toughness = 4, models = 20, points = 4, position = [32, 34], facing = 180 },
+]
 """
 
 
 def test_a_comet_at_a_point_by_its_number_or_in_full(tmp_path: Path) -> None:
     file = tmp_path / "comet.toml"
     file.write_text(UNDER_THE_COMET)
-    name, comet = str(file), "The Comet of Casandora"
-    keys = []
-    for at in ("point 3", "point 2"):
-        request = PositionRequest(name, nominated=comet, at=at)
-        keys.append(RequestedPosition(request).battle.key())
-    assert keys[0] != keys[1]
-    with pytest.raises(
-        PositionError, match=r"point 1 \(.*\) or point 2 \(.*\) or .*nowhere"
-    ) as reply:
-        RequestedPosition(PositionRequest(name, nominated=comet, at="nowhere"))
-    full = re.findall(r"point 3 \([^)]*\)", str(reply.value))[0]
-    request = PositionRequest(name, nominated=comet, at=full)
-    assert RequestedPosition(request).battle.key() == keys[0]
+
+    def aimed(at: str) -> bytes:
+        request = PositionRequest(str(file), nominated="The Comet of Casandora", at=at)
+        return RequestedPosition(request).battle.key()
+
+    assert aimed("point 3") != aimed("point 2")
+    points = r"point 1 \(.*\) or point 2 \(.*\) or .*nowhere"
+    with pytest.raises(PositionError, match=points) as reply:
+        aimed("nowhere")
+    in_full = re.findall(r"point 3 \([^)]*\)", str(reply.value))[0]
+    assert aimed(in_full) == aimed("point 3")
 
 
 def test_later_phases_generate_their_dice() -> None:
@@ -253,10 +212,10 @@ def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
 # --- the advice ----------------------------------------------------------------------------
 
 
-def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
+def test_values_of_a_phase_are_the_solver_s(commands: CommandLine) -> None:
     solution = solver.solve(DUEL)
     battle = Battle(solution.packed)
-    found = document(capsys, DUEL)
+    found = commands.document(f"advise {DUEL}")
     assert found["value"] == pytest.approx(solution.value, abs=1e-9)
     values = solution.action_values(battle)
     assert sorted(play["value"] for play in found["plays"]) == pytest.approx(
@@ -270,7 +229,7 @@ def test_values_of_a_phase_are_the_solver_s(capsys: Capture) -> None:
         assert play["difference"] == pytest.approx(play["value"] - found["value"], abs=1e-9)
 
 
-def answers(name: str) -> RequestedPosition:
+def dispel_question(name: str) -> RequestedPosition:
     """Return the dispeller's question about the first answerable spell, cast on three dice."""
     start = RequestedPosition(PositionRequest(name))
     left, slot = start.pools(), start.names.spells[0][0]
@@ -287,12 +246,12 @@ def answers(name: str) -> RequestedPosition:
 
 
 @pytest.mark.parametrize("name", ["apprentice", DUEL, "orc-shaman-hunt"])
-def test_the_dispeller_s_question(capsys: Capture, name: str) -> None:
-    position = answers(name)
+def test_the_dispeller_s_question(commands: CommandLine, name: str) -> None:
+    position = dispel_question(name)
     solution = solver.solve(name)
     request = position.request
     line = f"{name} --power {request.power} --cast '{request.cast}' --total {request.total}"
-    found = document(capsys, line)
+    found = commands.document(f"advise {line}")
     assert (found["mover"], found["node"]) == ("dispeller", "dispel")
     values = solution.action_values(position.battle)
     assert found["value"] == pytest.approx(-min(values.values()), abs=1e-9)
@@ -311,8 +270,8 @@ def test_the_dispeller_s_question(capsys: Capture, name: str) -> None:
     assert scroll == (name != "apprentice")
 
 
-def test_how_many_dice(capsys: Capture) -> None:
-    found = document(capsys, f"{DUEL} --nominated 'Burning Head'")
+def test_how_many_dice(commands: CommandLine) -> None:
+    found = commands.document(f"advise {DUEL} --nominated 'Burning Head'")
     assert found["best"] == "throw 3 dice"
     assert {play["play"]: play["dice"] for play in found["plays"]} == {
         "throw 1 die": 1,
@@ -322,13 +281,13 @@ def test_how_many_dice(capsys: Capture) -> None:
         chances = casting_probabilities(play["dice"], 9)
         cast = chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
         assert play["chance"] == float(cast)
-    whole = document(capsys, DUEL)
+    whole = commands.document(f"advise {DUEL}")
     assert found["value"] == pytest.approx(whole["value"], abs=1e-9)
 
 
-def test_the_best_play_is_first_and_the_rest_descend(capsys: Capture) -> None:
+def test_the_best_play_is_first_and_the_rest_descend(commands: CommandLine) -> None:
     for line in (DUEL, f"{DUEL} --cast 'Fire Ball' --total 9 --power 5"):
-        found = document(capsys, line)
+        found = commands.document(f"advise {line}")
         values = [play["value"] for play in found["plays"]]
         assert found["best"] == found["plays"][0]["play"]
         assert found["value"] == values[0]
@@ -336,8 +295,8 @@ def test_the_best_play_is_first_and_the_rest_descend(capsys: Capture) -> None:
         assert found["plays"][0]["difference"] == 0
 
 
-def test_an_item_is_named_with_the_dice_that_it_brings(capsys: Capture) -> None:
-    found = document(capsys, "orc-shaman-hunt --nominated Bolt --power 1")
+def test_an_item_is_named_with_the_dice_that_it_brings(commands: CommandLine) -> None:
+    found = commands.document("advise orc-shaman-hunt --nominated Bolt --power 1")
     words = {play["play"]: play for play in found["plays"]}
     assert set(words) == {"throw 1 die", "throw 3 dice (2 of the item) with the Power Stone"}
     with_stone = words["throw 3 dice (2 of the item) with the Power Stone"]
@@ -345,46 +304,53 @@ def test_an_item_is_named_with_the_dice_that_it_brings(capsys: Capture) -> None:
     assert with_stone["chance"] == float(chances[Casting.CAST])
 
 
-def test_dice_of_a_wizard_s_own(capsys: Capture) -> None:
-    found = document(capsys, "--ruleset 7e --wizard 2 8=40 --own 2 --power 1 --dispel 2")
+def test_dice_of_a_wizard_s_own(commands: CommandLine) -> None:
+    found = commands.document("advise --ruleset 7e --wizard 2 8=40 --own 2 --power 1 --dispel 2")
     assert found["own"] == [2]
     assert found["best"] == "cast 8+ on 3 dice (2 of its own)"
 
 
-def test_wizards_with_the_same_spell_are_distinguished(capsys: Capture) -> None:
-    line = "seventh-edition-duel --power 1 --own 1 1 --dispel 0 --scrolls 0"
-    plays = {play["play"] for play in document(capsys, line)["plays"]}
-    assert any("Fire Bolt (8+) by Wizard Lord" in play for play in plays)
-    assert any("Fire Bolt (8+) by Battle Wizard" in play for play in plays)
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            f"{SEVENTH_DUEL} --power 1 --own 1 1 --dispel 0 --scrolls 0",
+            ["Fire Bolt (8+) by Wizard Lord", "Fire Bolt (8+) by Battle Wizard"],
+        ),
+        (
+            "dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1",
+            [f"Rune of Spellbreaking of {each} Runesmith" for each in ("Elder", "Young")],
+        ),
+    ],
+)
+def test_equal_spells_and_items_are_named_with_their_bearers(
+    commands: CommandLine, line: str, expected: list[str]
+) -> None:
+    plays = [play["play"] for play in commands.document(f"advise {line}")["plays"]]
+    for words in expected:
+        assert any(words in play for play in plays), plays
 
 
-def test_bearers_of_the_same_item_are_distinguished(capsys: Capture) -> None:
-    line = "dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1"
-    plays = {play["play"] for play in document(capsys, line)["plays"]}
-    assert {
-        "use the Rune of Spellbreaking of Elder Runesmith",
-        "use the Rune of Spellbreaking of Young Runesmith",
-    } < plays
-
-
-def test_no_choice(capsys: Capture) -> None:
-    found = document(capsys, f"{DUEL} --power 1 --nominated 'Fire Ball' --dispel 0 --scrolls 0")
+def test_no_choice(commands: CommandLine) -> None:
+    found = commands.document(
+        f"advise {DUEL} --power 1 --nominated 'Fire Ball' --dispel 0 --scrolls 0"
+    )
     assert found["best"] == "throw 1 die: there is no choice"
     assert found["plays"] == []
     assert found["value"] == pytest.approx(20 * 2 / 6, abs=1e-9)
 
 
-def test_nothing_is_left(capsys: Capture) -> None:
+def test_nothing_is_left(commands: CommandLine) -> None:
     text = "nothing is left to decide"
-    assert output(capsys, DUEL, "--power", "0") == f"{text}: {DUEL} is over\n"
-    found = document(capsys, f"{DUEL} --power 0")
+    assert commands.output(f"advise {DUEL} --power 0") == f"{text}: {DUEL} is over\n"
+    found = commands.document(f"advise {DUEL} --power 0")
     assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
 
 
-def test_a_caster_without_spells_gets_a_message(capsys: Capture, tmp_path: Path) -> None:
+def test_a_caster_without_spells_gets_a_message(commands: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "mute.toml"
     path.write_text('name = "mute"\ndispeller = {}\n[[caster.wizards]]\nname = "A"\nlevel = 2\n')
-    assert output(capsys, str(path)) == (
+    assert commands.output(f"advise {path}") == (
         "nothing is left to decide: the caster has no spells, "
         "which a wizard needs in spells = [...] or by a lore\n"
     )
@@ -479,21 +445,13 @@ def test_a_caster_without_spells_gets_a_message(capsys: Capture, tmp_path: Path)
 )
 @pytest.mark.parametrize("form", ["", " --json"])
 def test_bad_input_is_one_line_on_stderr(
-    capsys: Capture, line: str, form: str, message: str
+    commands: CommandLine, line: str, form: str, message: str
 ) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(shlex.split(f"advise {line}{form}"))
-    captured = capsys.readouterr()
-    assert end.value.code == 2
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    assert captured.err.startswith("python -m wfb_gym advise: ")
-    assert message in captured.err
+    assert message in commands.error(f"advise {line}{form}")
 
 
-def test_the_likeliest_of_equal_plays_is_first(capsys: Capture) -> None:
-    assert main(shlex.split("advise --wizard 2 8=20 9=30 --dispel 2 --json")) == 0
-    reply = json.loads(capsys.readouterr().out)
+def test_the_likeliest_of_equal_plays_is_first(commands: CommandLine) -> None:
+    reply = commands.document("advise --wizard 2 8=20 9=30 --dispel 2")
     first, second, last = reply["plays"]
     assert first["value"] == pytest.approx(second["value"])
     assert [first["play"], second["play"]] == ["cast 9+ on 3 dice", "cast 8+ on 1 die"]
@@ -502,17 +460,16 @@ def test_the_likeliest_of_equal_plays_is_first(capsys: Capture) -> None:
 
 
 @pytest.mark.usefixtures("quick_refusals")
-def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> None:
-    assert main(["advise", "border-skirmish"]) == 0
-    reply = capsys.readouterr().out
+def test_a_battle_too_large_to_solve_is_estimated_or_cut(commands: CommandLine) -> None:
+    reply = commands.output("advise border-skirmish")
     assert "This phase is worth about" in reply
     method = "a duel of the best spells in each phase, without casualties in later phases"
     assert f"Values are estimates, not exact: {method}." in reply
     assert "The reason: border-skirmish does not fit into" in reply
     assert "--phases 1 looks no further" in reply
-    estimated = document(capsys, "border-skirmish")
+    estimated = commands.document("advise border-skirmish")
     assert (estimated["is_exact"], estimated["method"]) == (False, method)
-    asked = document(capsys, "border-skirmish --phases 1")
+    asked = commands.document("advise border-skirmish --phases 1")
     opening = solver.solve(load_scenario("border-skirmish").first_phases(1))
     assert asked["value"] == pytest.approx(opening.value, abs=1e-9)
     assert (asked["is_exact"], asked["method"]) == (True, "exact")
@@ -522,21 +479,14 @@ def test_a_battle_too_large_to_solve_is_estimated_or_cut(capsys: Capture) -> Non
 
 ROLLS = """
 name = "apprentice-of-fire"
-phases = 1
 [caster]
 power_dice = 3
-[[caster.wizards]]
-name = "Pyromancer"
-level = 1
-lore = "Fire"
-points = 100
+wizards = [
+  { name = "Pyromancer", level = 1, lore = "Fire", points = 100 },
+]
 [dispeller]
 dispel_dice = 1
-[[dispeller.units]]
-name = "Boyz"
-models = 20
-toughness = 4
-points = 5
+units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
 """
 
 
@@ -547,8 +497,18 @@ def rolls(tmp_path: Path) -> str:
     return str(path)
 
 
-def test_rolled_spells_are_averaged_or_given(capsys: Capture, rolls: str) -> None:
-    average = document(capsys, rolls)
+@pytest.fixture
+def two_wizards(tmp_path: Path) -> str:
+    """Return two wizards who roll, one of them two spells, with which it may swap."""
+    geomancer = '  { name = "Geomancer", level = 1, lore = "Life", points = 100 },\n'
+    text = ROLLS.replace("level = 1", "level = 2").replace("]\n[disp", f"{geomancer}]\n[disp")
+    path = tmp_path / "two.toml"
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def test_rolled_spells_are_averaged_or_given(commands: CommandLine, rolls: str) -> None:
+    average = commands.document(f"advise {rolls}")
     assert average["value"] == pytest.approx(solver.solve(rolls).value, abs=1e-9)
     assert average["is_exact"]
     worths = {}
@@ -558,10 +518,10 @@ def test_rolled_spells_are_averaged_or_given(capsys: Capture, rolls: str) -> Non
         worths[spell] = each["value"]
     assert len(worths) == 6
     assert average["value"] == pytest.approx(sum(worths.values()) / 6)
-    given = document(capsys, f"{rolls} --spells Pyromancer fireball")
+    given = commands.document(f"advise {rolls} --spells Pyromancer fireball")
     assert given["value"] == pytest.approx(worths["Fire Ball"])
     assert given["best"].startswith("cast Fire Ball")
-    swap = document(capsys, f"{rolls} --rolled Pyromancer 3")
+    swap = commands.document(f"advise {rolls} --rolled Pyromancer 3")
     assert swap["best"] == "keep the spells"
     assert max(worths, key=lambda spell: worths[spell]) == "Fiery Blast"
 
@@ -576,47 +536,30 @@ def test_rolled_spells_are_averaged_or_given(capsys: Capture, rolls: str) -> Non
         ("--samples 0", "--samples: expected 1 or more, found 0"),
     ],
 )
-def test_rolls_that_cannot_be(capsys: Capture, rolls: str, options: str, message: str) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["advise", rolls, "--power", "2", *options.split()])
-    captured = capsys.readouterr()
-    assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
-    assert message in captured.err
+def test_rolls_that_cannot_be(
+    commands: CommandLine, rolls: str, options: str, message: str
+) -> None:
+    assert message in commands.error(f"advise {rolls} --power 2 {options}")
 
 
-def two_wizards(tmp_path: Path) -> str:
-    """Two wizards who roll, one of them two spells, with which it may swap."""
-    text = ROLLS.replace("level = 1", "level = 2").replace(
-        "[dispeller]",
-        """[[caster.wizards]]
-name = "Geomancer"
-level = 1
-lore = "Life"
-points = 100
-[dispeller]""",
-    )
-    path = tmp_path / "two.toml"
-    path.write_text(text, encoding="utf-8")
-    return str(path)
-
-
-def test_wizards_who_roll_together_swap_as_the_solver_does(capsys: Capture, tmp_path: Path) -> None:
-    name = two_wizards(tmp_path)
-    average = document(capsys, name)
+def test_wizards_who_roll_together_swap_as_the_solver_does(
+    commands: CommandLine, two_wizards: str
+) -> None:
+    average = commands.document(f"advise {two_wizards}")
     assert average["is_exact"]
     assert len(average["rolls"]["rolls"]) == 15 * 6
-    assert average["value"] == pytest.approx(solver.solve(name).value, abs=1e-9)
+    assert average["value"] == pytest.approx(solver.solve(two_wizards).value, abs=1e-9)
     assert sum(roll["probability"] for roll in average["rolls"]["rolls"]) == pytest.approx(1.0)
-    reply = output(capsys, name)
+    reply = commands.output(f"advise {two_wizards}")
     assert "on average over all 90 rolls" in reply
     assert "SHARE OF ROLLS" in reply
     assert "Best roll, " in reply
 
 
 def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
-    capsys: Capture, rolls: str
+    commands: CommandLine, rolls: str
 ) -> None:
-    found = document(capsys, rolls)["rolls"]
+    found = commands.document(f"advise {rolls}")["rolls"]
     for spell in found["spells"]:
         values: dict[bool, list[float]] = {True: [], False: []}
         for roll in found["rolls"]:
@@ -629,23 +572,21 @@ def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
 
 
 def test_too_many_rolls_are_sampled_with_an_interval(
-    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    commands: CommandLine, two_wizards: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = two_wizards(tmp_path)
     monkeypatch.setattr(advice, "_MOST_SITUATIONS", 30)
-    sampled = document(capsys, f"{name} --samples 30")
-    assert sampled == document(capsys, f"{name} --samples 30")  # equal in every run
+    line = f"advise {two_wizards} --samples 30"
+    sampled = commands.document(line)
+    assert sampled == commands.document(line)  # equal in every run
     found = sampled["rolls"]
     assert (sampled["is_exact"], found["is_complete"], len(found["rolls"])) == (False, False, 30)
     values = [roll["value"] for roll in found["rolls"]]
     assert sampled["value"] == pytest.approx(sum(values) / 30)
     assert found["half_width"] == pytest.approx(1.959964 * stdev(values) / 30**0.5)
-    exact = solver.solve(name).value
+    exact = solver.solve(two_wizards).value
     assert abs(sampled["value"] - exact) < 2 * found["half_width"]
-    reply = output(capsys, name, "--samples", "30")
-    assert (
-        f"on average over 30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}." in reply
-    )
+    interval = f"30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}."
+    assert f"on average over {interval}" in commands.output(line)
 
 
 def test_a_large_situation_after_a_small_one_is_estimated() -> None:
@@ -660,117 +601,87 @@ def test_a_large_situation_after_a_small_one_is_estimated() -> None:
 
 
 def test_rolls_that_are_too_many_positions_together_are_estimated(
-    capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
+    commands: CommandLine, rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = RequestedPosition(PositionRequest(rolls, spells=[["Pyromancer", "1"]]))
     size = solver.solve(first.scenario, battle=first.battle).graph.size
     monkeypatch.setattr(advice, "_ALL_POSITIONS", size)
     monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it could solve so small a game
-    found = document(capsys, rolls)
+    found = commands.document(f"advise {rolls}")
     assert (found["is_exact"], found["rolls"]["is_complete"]) == (False, True)
     assert found["method"] != "exact"
-    assert f"The reason: the rolls have more than {size:,} positions together" in output(
-        capsys, rolls
-    )
+    reason = f"The reason: the rolls have more than {size:,} positions together"
+    assert reason in commands.output(f"advise {rolls}")
 
 
 def test_progress_of_rolls_is_shown_on_a_terminal(
-    capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert main(["advise", rolls]) == 0
-    captured = capsys.readouterr()
+    captured = run_command(capsys, main, "advise", rolls)
+    assert captured.status == 0
     assert "evaluating roll 6 of 6" in captured.err
     assert captured.err.endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor, an empty line
     assert "evaluating" not in captured.out
 
 
 def test_progress_of_rolls_in_a_pipe_is_lines(
-    capsys: Capture, rolls: str, monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = list[str]()
     with monkeypatch.context() as patch:
         patch.setattr(_progress, "tell", shown.append)
-        assert main(["advise", rolls]) == 0
+        captured = run_command(capsys, main, "advise", rolls)
     assert "evaluating roll 6 of 6" in shown
-    assert capsys.readouterr().err == ""  # it took less than 10 s
+    assert (captured.status, captured.err) == (0, "")  # it took less than 10 s
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 1e-4)
-    assert main(["advise", rolls]) == 0
-    captured = capsys.readouterr()
+    captured = run_command(capsys, main, "advise", rolls)
     assert captured.err.startswith("wfb_gym: advise")
     assert "\r" not in captured.err
     assert "wfb_gym:" not in captured.out
 
 
-def test_a_swap_is_valued_by_the_spells(capsys: Capture, tmp_path: Path) -> None:
-    name = two_wizards(tmp_path)
-    asked = document(capsys, f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1")
+def test_a_swap_is_valued_by_the_spells(commands: CommandLine, two_wizards: str) -> None:
+    line = f"advise {two_wizards} --spells Geomancer 1"
+    asked = commands.document(f"{line} --rolled Pyromancer 2 6")
     assert asked["node"] == "swap_spell"
-    for kept in (2, 6):
-        given = document(capsys, f"{name} --spells Pyromancer 1 {kept} --spells Geomancer 1")
-        gone = {2: "Wall of Fire", 6: "Flaming Sword of Rhuin"}[kept]
-        play = f"swap {gone} for Fire Ball"
-        (found,) = (each for each in asked["plays"] if each["play"] == play)
-        assert found["value"] == pytest.approx(given["value"], abs=1e-9)
-    reply = output(capsys, *f"{name} --rolled Pyromancer 2 6 --spells Geomancer 1".split())
+    values = {each["play"]: each["value"] for each in asked["plays"]}
+    for kept, gone in ((2, "Wall of Fire"), (6, "Flaming Sword of Rhuin")):
+        given = commands.document(f"{line} --spells Pyromancer 1 {kept}")
+        expected = pytest.approx(given["value"], abs=1e-9)
+        assert values[f"swap {gone} for Fire Ball"] == expected
+    reply = commands.output(f"{line} --rolled Pyromancer 2 6")
     assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in reply
 
 
-def test_help(capsys: Capture) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["advise", "--help"])
-    assert end.value.code == 0
-    assert "--nominated" in capsys.readouterr().out
+ENEMY_ROLLS = """
+name = "enemy-rolls"
+[caster]
+power_dice = 3
+[[caster.wizards]]
+name = "Anna"
+level = 2
+spells = [{ name = "Bolt", casting_value = 5, worth = 20 }]
+[dispeller]
+dispel_dice = 2
+wizards = [{ name = "Bert", level = 1, lore = "Fire" }]
+"""
 
 
-# --- the page ------------------------------------------------------------------------------
-
-PAGE = page("advise.md")
-SHOWN = [
-    (command, printed)
-    for block in blocks(PAGE, "console")
-    for command, printed in re.findall(
-        r"^\$ python -m wfb_gym (.*)\n((?:[^$].*\n|\n)*)", block, re.M
-    )
-]
-
-
-def test_the_page_shows_each_question() -> None:
-    commands = " ".join(command for command, _ in SHOWN)
-    for option in ("--wizard", "--tried", "--nominated", "--cast", "--own"):
-        assert option in commands
-    assert all(printed.strip() for _, printed in SHOWN)
-
-
-@pytest.mark.parametrize(("command", "printed"), SHOWN)
-def test_the_commands_of_the_page_print_its_output(
-    capsys: Capture, command: str, printed: str
+def test_advice_is_for_the_caster_if_its_enemy_rolls_spells(
+    commands: CommandLine, tmp_path: Path
 ) -> None:
-    assert main(shlex.split(command)) == 0
-    assert capsys.readouterr().out.rstrip("\n") == printed.rstrip("\n")
-
-
-def test_the_army_of_the_page_gives_its_output(
-    capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (army,), (shown,) = blocks(PAGE, "toml"), blocks(PAGE, "text")
-    Path("my-army.toml").write_text(army, encoding="utf-8")
-    commands = re.findall(r"^python -m wfb_gym (advise my-army.*)$", PAGE, re.M)
-    printed = []
-    for command in commands:
-        assert main(shlex.split(command)) == 0
-        printed.append(capsys.readouterr().out)
-    assert len(printed) == 3
-    assert printed[0].startswith(shown.rstrip("\n"))
-
-
-def test_the_page_names_every_option(capsys: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["advise", "--help"])
-    options = set(re.findall(r"(?<!\w)(--[a-z]+)", capsys.readouterr().out)) - {"--help"}
-    assert {option for option in options if f"`{option}" not in PAGE} == set()
+    file = tmp_path / "enemy-rolls.toml"
+    file.write_text(ENEMY_ROLLS)
+    lines = commands.output(f"advise {file}").splitlines()
+    assert lines[0].startswith("cast Bolt")
+    assert any("points to the caster" in line for line in lines)
+    assert not any("points to the dispeller" in line for line in lines)
+    assert not any(line.endswith(" Fiery Blast") for line in lines)
+    found = commands.document(f"advise {file}")
+    assert found["mover"] == "caster"
+    assert found["value"] > 0
 
 
 def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,32 +1,29 @@
 """Commands on scenarios with hidden items: the information shown, and one-line errors."""
 
 import io
-import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from tests.cli.console import play_in_console
+from tests.support.commands import CommandLine
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym.advising.hidden_advice import advise_hidden
 from wfb_gym.advising.position import RequestedPosition
 from wfb_gym.advising.request import PositionRequest
-from wfb_gym.cli import main
-from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import Equilibrium, solve_hidden
 from wfb_gym.solver.regret_matching import Sweeper
 from wfb_gym.transcripts import read, record, replay, write
 from wfb_gym.transcripts.mixtures import GAP
 from wfb_gym.view.odds_sheet import odds_sheet
 
-Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 
 MAGE = """
@@ -61,48 +58,13 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def run(capsys: Capture, *arguments: str) -> str:
-    assert main(list(arguments)) == 0
-    captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # reported once, with a cold cache
-    assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
-    return captured.out
-
-
-def refused(capsys: Capture, *arguments: str) -> str:
-    """Return the one-line error of a command."""
-    with pytest.raises(SystemExit) as exit_info:
-        main(list(arguments))
-    assert exit_info.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    return line.partition(": ")[2]
-
-
 # --- play ----------------------------------------------------------------------------------
-
-
-def table(
-    scenario: Scenario, answers: list[str], seat: int, seed: int, opponent: str = "veteran"
-) -> tuple[ConsoleGame, list[str]]:
-    """Play a battle with these answers; returns the printed text."""
-    shown: list[str] = []
-    given: Iterator[str] = iter(answers)
-
-    def ask(prompt: str) -> str:
-        try:
-            return next(given)
-        except StopIteration:
-            raise EOFError from None
-
-    game = ConsoleGame(scenario, seat, opponent, seed, ask=ask, show=shown.append)
-    game.play()
-    return game, "\n".join(shown).splitlines()
 
 
 def test_a_person_sees_only_its_own_items(file: Path) -> None:
     scenario, seen = load_scenario(str(file)), set()
     for seed in range(8):
-        _, shown = table(scenario, [], 0, seed)
+        _, shown = play_in_console(scenario, [], seed=seed)
         assert shown[0] == f"secrets, seed {seed}. Hidden items are dealt."
         (own,) = [line for line in shown if line.startswith("* Your hidden items: ")]
         assert own in ("* Your hidden items: Power Stone.", "* Your hidden items: nothing.")
@@ -122,14 +84,14 @@ def test_the_deal_changes_nothing_that_a_person_sees(file: Path) -> None:
     scenario = load_scenario(str(file))
     tables: dict[str, set[str]] = {}
     for seed in range(12):
-        _, shown = table(scenario, [], 0, seed)
+        _, shown = play_in_console(scenario, [], seed=seed)
         dealt = shown[-1].split(", ")
         tables.setdefault(dealt[0], set()).add("\n".join(shown[1:-1]))
     assert {len(each) for each in tables.values()} == {1}
 
 
 def test_a_finished_battle_shows_both_deals(file: Path) -> None:
-    game, shown = table(load_scenario(str(file)), ["pass"], 0, 1)
+    game, shown = play_in_console(str(file), ["pass"], seed=1)
     assert game.transcript().over
     assert shown[-1].startswith("Hidden items: the caster had ")
 
@@ -138,7 +100,7 @@ def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Pat
     scenario = load_scenario(str(file))
     message: dict[str, set[str]] = {}
     for seed in range(12):
-        _, shown = table(scenario, ["?"], 0, seed)
+        _, shown = play_in_console(scenario, ["?"], seed=seed)
         own = next(line for line in shown if line.startswith("* Your hidden items: "))
         start = next(i for i, line in enumerate(shown) if "EXPECTED POINTS" in line)
         end = next(i for i, line in enumerate(shown) if line.startswith("You leave"))
@@ -149,22 +111,22 @@ def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Pat
 
 def test_the_other_seat_and_a_searching_opponent(file: Path) -> None:
     answers = ["pass"] * 20
-    _, shown = table(load_scenario(str(file)), answers, 1, 4, opponent="search:1")
+    _, shown = play_in_console(str(file), answers, seat=1, seed=4, opponent="search:1")
     assert "  may have: Power Stone (50%), nothing (50%)" in shown
     assert shown[-1].startswith("Hidden items: the caster had ")
 
 
 def test_play_and_replay_commands(
-    capsys: Capture, monkeypatch: Patch, tmp_path: Path, file: Path
+    commands: CommandLine, monkeypatch: Patch, tmp_path: Path, file: Path
 ) -> None:
     for public in (False, True):
         monkeypatch.setattr("sys.stdin", io.StringIO("pass\n"))
         out_file = tmp_path / f"{public}.jsonl"
-        options = ["--public"] if public else []
-        run(capsys, "play", str(file), "--seed", "1", "--transcript", str(out_file), *options)
+        option = " --public" if public else ""
+        commands.output(f"play {file} --seed 1 --transcript {out_file}{option}")
         assert read(out_file).is_public == public
         replay(read(out_file))
-        shown = run(capsys, "replay", str(out_file), "--table")
+        shown = commands.output(f"replay {out_file} --table")
         first = shown.splitlines()[0]
         ending = "a public transcript, without hidden items that were not shown" if public else ""
         assert first.endswith(ending or "seed 1")
@@ -174,38 +136,27 @@ def test_play_and_replay_commands(
 
 @pytest.mark.needs("jinja2")
 def test_replay_writes_a_review_if_the_deals_are_recorded(
-    capsys: Capture, tmp_path: Path, file: Path
+    commands: CommandLine, tmp_path: Path, file: Path
 ) -> None:
     battle, out = tmp_path / "battle.jsonl", tmp_path / "review.html"
     transcript = record(str(file), "veteran", "random", seed=1)
     write(transcript, battle)
-    said = run(capsys, "replay", str(battle), "--html", str(out))
+    said = commands.output(f"replay {battle} --html {out}")
     assert said.startswith("The caster: ")
     assert said.endswith(f"The review is in {out}.\n")
     assert "Frequency" in out.read_text(encoding="utf-8")
     write(transcript, battle, public=True)
-    message = refused(capsys, "replay", str(battle), "--html", str(out))
+    message = commands.error(f"replay {battle} --html {out}")
     assert message == (
         "--html: expected a transcript that includes the deals of hidden items, found a public one"
     )
 
 
-def test_the_optimum_is_rejected(capsys: Capture, file: Path) -> None:
-    for opponent in ("optimal", "optimal:0.2"):
-        message = refused(capsys, "play", str(file), "--opponent", opponent)
-        assert message == (
-            f"opponent {opponent}: expected a scenario in which nothing is hidden, found hidden "
-            "items in secrets; veteran and search play it"
-        )
-    message = refused(capsys, "play", str(file), "--public")
-    assert message == "--public: expected --transcript with it, found none"
-
-
 # --- odds ----------------------------------------------------------------------------------
 
 
-def test_the_sheet_lists_hidden_sets_with_their_chances(capsys: Capture, file: Path) -> None:
-    shown = run(capsys, "odds", str(file)).splitlines()
+def test_the_sheet_lists_hidden_sets_with_their_chances(commands: CommandLine, file: Path) -> None:
+    shown = commands.output(f"odds {file}").splitlines()
     assert shown[2] == "hidden items: Power Stone (50%), nothing (50%)"
     assert shown[3].startswith(f"{STONE}, hidden: ")
     at = shown.index("The dispeller has")
@@ -223,8 +174,8 @@ def test_the_chances_of_the_sheet_leave_out_hidden_items() -> None:
 # --- advise --------------------------------------------------------------------------------
 
 
-def test_advice_is_a_mixture_for_each_set_of_the_mover(capsys: Capture, file: Path) -> None:
-    found = json.loads(run(capsys, "advise", str(file), "--json"))
+def test_advice_is_a_mixture_for_each_set_of_the_mover(commands: CommandLine, file: Path) -> None:
+    found = commands.document(f"advise {file}")
     equilibrium = solve_hidden(str(file), gap=0.05)
     assert (found["scenario"], found["mover"]) == ("secrets", "caster")
     assert [each["items"] for each in found["enemy"]] == ["nothing", SCROLL]
@@ -243,8 +194,8 @@ def test_advice_is_a_mixture_for_each_set_of_the_mover(capsys: Capture, file: Pa
                 assert chosen.get(names[code], 0.0) == pytest.approx(expected, abs=0.001)
 
 
-def test_advice_in_words(capsys: Capture, file: Path) -> None:
-    shown = run(capsys, "advise", str(file), "--power", "2").splitlines()
+def test_advice_in_words(commands: CommandLine, file: Path) -> None:
+    shown = commands.output(f"advise {file} --power 2").splitlines()
     assert shown[:4] == [
         "secrets: 2 power dice against 2 dispel dice and no known scrolls.",
         "Items are hidden, so the best play is a mixed strategy.",
@@ -258,14 +209,14 @@ def test_advice_in_words(capsys: Capture, file: Path) -> None:
     assert "CHANCE  PLAY OF THE CASTER with nothing" in shown
 
 
-def test_weights_are_the_movers_beliefs(capsys: Capture, file: Path) -> None:
+def test_weights_are_the_movers_beliefs(commands: CommandLine, file: Path) -> None:
     values = []
     for weights in ("1,0", "1,2", "0,1"):
-        found = json.loads(run(capsys, "advise", str(file), "--weights", weights, "--json"))
+        found = commands.document(f"advise {file} --weights {weights}")
         values.append((found["lower"] + found["upper"]) / 2)
     assert values == sorted(values, reverse=True)
     assert values[0] > values[2] + 1.0
-    unchanged = json.loads(run(capsys, "advise", str(file), "--json"))
+    unchanged = commands.document(f"advise {file}")
     assert values[1] == pytest.approx((unchanged["lower"] + unchanged["upper"]) / 2)
 
 
@@ -325,24 +276,23 @@ def likeliest(equilibrium: Equilibrium, battle: Battle) -> int:
     return node
 
 
-def test_items_that_were_shown_are_used_up(capsys: Capture) -> None:
-    options = ("--power", "2", "--shown", "Dispel Scroll")
-    found = json.loads(run(capsys, "advise", "hidden-scrolls", *options, "--json"))
+def test_items_that_were_shown_are_used_up(commands: CommandLine) -> None:
+    line = "advise hidden-scrolls --power 2 --shown 'Dispel Scroll'"
+    found = commands.document(line)
     assert [each["items"] for each in found["enemy"]] == ["Dispel Scroll", "Dispel Scroll x2"]
     assert [each["chance"] for each in found["enemy"]] == pytest.approx([2 / 3, 1 / 3])
     assert (found["power"], found["dispel"], found["scrolls"]) == (2, 4, 0)
     (mixture,) = found["mixtures"]
     assert (found["mover"], found["node"], mixture["dealt"]) == ("caster", "nominate", None)
-    with_both = json.loads(run(capsys, "advise", "hidden-scrolls", *options, "--weights", "0,0,1",
-                               "--json"))  # fmt: skip
+    with_both = commands.document(f"{line} --weights 0,0,1")
     assert [each["items"] for each in with_both["enemy"]] == ["Dispel Scroll x2"]
     assert with_both["upper"] < found["lower"]
 
 
-def test_the_mover_decides_whose_weights_are_given(capsys: Capture, file: Path) -> None:
-    options = (str(file), "--cast", "Blast", "--total", "12", "--power", "0", "--json")
-    by_deal = json.loads(run(capsys, "advise", *options))
-    found = json.loads(run(capsys, "advise", *options, "--weights", "3,1", "--own-weights", "1,1"))
+def test_the_mover_decides_whose_weights_are_given(commands: CommandLine, file: Path) -> None:
+    line = f"advise {file} --cast Blast --total 12 --power 0"
+    by_deal = commands.document(line)
+    found = commands.document(f"{line} --weights 3,1 --own-weights 1,1")
     assert [each["chance"] for each in by_deal["enemy"]] == pytest.approx([1 / 2, 1 / 2])
     assert [each["chance"] for each in by_deal["beliefs"]] == pytest.approx([1 / 3, 2 / 3])
     assert [each["chance"] for each in found["enemy"]] == pytest.approx([3 / 4, 1 / 4])
@@ -352,16 +302,15 @@ def test_the_mover_decides_whose_weights_are_given(capsys: Capture, file: Path) 
     assert found["lower"] > by_deal["upper"]  # a scroll is less likely
 
 
-def test_a_set_that_the_enemy_rules_out_is_advised_too(capsys: Capture, file: Path) -> None:
-    found = json.loads(run(capsys, "advise", str(file), "--own-weights", "0,1", "--json"))
+def test_a_set_that_the_enemy_rules_out_is_advised_too(commands: CommandLine, file: Path) -> None:
+    found = commands.document(f"advise {file} --own-weights 0,1")
     assert [each["items"] for each in found["beliefs"]] == ["nothing"]
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 
-def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
-    options = ("--cast", "Blast", "--total", "12", "--power", "0")
+def test_a_later_position_in_words(commands: CommandLine, file: Path) -> None:
     cast = "Blast (7+) was cast with a total of 12"
-    shown = run(capsys, "advise", str(file), *options).splitlines()
+    shown = commands.output(f"advise {file} --cast Blast --total 12 --power 0").splitlines()
     assert shown[:4] == [
         f"secrets: 0 power dice against 2 dispel dice and no known scrolls; {cast}.",
         "Items are hidden, so the best play is a mixed strategy.",
@@ -372,87 +321,90 @@ def test_a_later_position_in_words(capsys: Capture, file: Path) -> None:
     assert "CHANCE  PLAY OF THE DISPELLER with Dispel Scroll" in shown
 
 
+NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden items in secrets"
+
+
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("line", "message"),
     [
-        (["--weights", "1"], "--weights: expected a weight for each of the 2 sets"),
-        (["--weights", "0,0"], "--weights: expected weights of 0 or more, at least one above 0"),
-        (["--weights", "1,x"], "argument --weights: expected numbers separated by commas"),
-        (["--own-weights", "1,2,3"], "--own-weights: expected a weight for each of the 2 sets"),
-        (["--shown", "Powr Stone"], "--shown: expected a hidden item (did you mean Power Stone?)"),
+        ("play {} --opponent optimal", f"opponent optimal: {NOTHING_HIDDEN}; veteran and search"),
+        ("play {} --opponent optimal:0.2", f"opponent optimal:0.2: {NOTHING_HIDDEN}; veteran and"),
+        ("play {} --public", "--public: expected --transcript with it, found none"),
+        ("advise {} --weights 1", "--weights: expected a weight for each of the 2 sets"),
+        ("advise {} --weights 0,0", "--weights: expected weights of 0 or more, at least one above"),
+        ("advise {} --weights 1,x", "argument --weights: expected numbers separated by commas"),
+        ("advise {} --own-weights 1,2,3", "--own-weights: expected a weight for each of the 2 set"),
         (
-            ["--shown", SCROLL, SCROLL],
+            "advise {} --shown 'Powr Stone'",
+            "--shown: expected a hidden item (did you mean Power Stone?)",
+        ),
+        (
+            "advise {} --shown 'Dispel Scroll' 'Dispel Scroll'",
             "--shown: expected items that are all in one set of the dispeller, found Dispel Scroll",
         ),
         (
-            ["--shown", "dispeller/Dispel Scroll", "--weights", "1,0"],
+            "advise {} --shown 'dispeller/Dispel Scroll' --weights 1,0",
             "--weights: expected a weight above 0 for a set with the items shown, found 1,0",
         ),
-        (["--nominated", "Spark"], "--nominated: expected a spell of the caster"),
-        (["--tried", "Bolt"], "--tried: expected --power with it"),
-        (["--power", "0"], "secrets: expected a decision, found the end"),
+        ("advise {} --nominated Spark", "--nominated: expected a spell of the caster"),
+        ("advise {} --tried Bolt", "--tried: expected --power with it"),
+        ("advise {} --power 0", "secrets: expected a decision, found the end"),
+        (
+            "advise hidden-stone --weights 1",
+            "--weights: expected none, because the dispeller has no hidden items",
+        ),
+        (
+            "advise hidden-phases --shown 'Dispel Scroll'",
+            f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}",
+        ),
+        (
+            "advise archmage-duel --weights 1,2",
+            "--weights: expected hidden items that the enemy does not know yet, ",
+        ),
+        (
+            "advise archmage-duel --shown 'Dispel Scroll'",
+            "--shown: expected a hidden item (there are none), found 'Dispel Scroll'",
+        ),
     ],
 )
-def test_questions_without_an_answer_are_rejected(
-    capsys: Capture, file: Path, options: list[str], message: str
-) -> None:
-    assert refused(capsys, "advise", str(file), *options).startswith(message)
+def test_bad_input_is_one_line(commands: CommandLine, file: Path, line: str, message: str) -> None:
+    assert commands.error(line.format(file)).startswith(message)
 
 
-def test_weights_of_an_army_without_hidden_items_are_rejected(capsys: Capture) -> None:
-    message = refused(capsys, "advise", "hidden-stone", "--weights", "1")
-    assert message.startswith("--weights: expected none, because the dispeller has no hidden items")
-
-
-def test_an_item_that_both_may_have_is_named_with_its_army(capsys: Capture) -> None:
-    message = refused(capsys, "advise", "hidden-phases", "--shown", SCROLL)
-    assert (
-        message == f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}"
-    )
-
-
-def test_rolled_spells_must_be_given(capsys: Capture, tmp_path: Path) -> None:
+def test_rolled_spells_must_be_given(commands: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "rolled.toml"
     rolled = re.sub(r"(?s)level = 2\nspells = \[.*?\n\]", 'level = 2\nlore = "fire"', FILE)
     path.write_text(rolled, encoding="utf-8")
     spells = ("Mage", "Fiery Blast", "Burning Head")
     for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
-        message = refused(capsys, "advise", str(path), *given)
+        message = commands.error(f"advise {path}", *given)
         assert message == (
             f"{option}: expected --spells with all spells of Mage, because there are hidden items, "
             "found spells to roll or to swap"
         )
-    options = ("--spells", *spells, "--power", "1", "--dispel", "1", "--json")
-    found = json.loads(run(capsys, "advise", str(path), *options))
+    found = commands.document(f"advise {path} --power 1 --dispel 1", "--spells", *spells)
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 
-def test_too_large_scenarios_are_rejected(capsys: Capture, monkeypatch: Patch, file: Path) -> None:
+def test_too_large_scenarios_are_rejected(
+    commands: CommandLine, monkeypatch: Patch, file: Path
+) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
-    message = refused(capsys, "advise", str(file))
+    message = commands.error(f"advise {file}")
     assert message.endswith("; try fewer dice, spells or phases (--phases 1)")
     assert "expected public histories that fit" in message
 
 
-def test_weights_without_hidden_items_are_rejected(capsys: Capture) -> None:
-    message = refused(capsys, "advise", "archmage-duel", "--weights", "1,2")
-    assert message.startswith("--weights: expected hidden items that the enemy does not know yet, ")
-    message = refused(capsys, "advise", "archmage-duel", "--shown", SCROLL)
-    assert message == "--shown: expected a hidden item (there are none), found 'Dispel Scroll'"
-
-
-def test_a_known_item_is_treated_as_open(capsys: Capture, tmp_path: Path, file: Path) -> None:
+def test_a_known_item_is_treated_as_open(commands: CommandLine, tmp_path: Path, file: Path) -> None:
     """One hidden set for each army, and the last usable item."""
     path = tmp_path / "one.toml"
     path.write_text(re.sub(r"hidden = .*", 'hidden = [{ items = ["Power Stone"] }]', FILE))
     open_path = tmp_path / "open.toml"
     open_path.write_text(re.sub(r"hidden = .*", 'items = ["Power Stone"]', FILE))
-    found, expected = (
-        json.loads(run(capsys, "advise", str(each), "--json")) for each in (path, open_path)
-    )
+    found, expected = (commands.document(f"advise {each}") for each in (path, open_path))
     assert found == expected
     assert found["is_exact"]
-    known = ("hidden-scroll", "--shown", SCROLL)
-    assert json.loads(run(capsys, "advise", *known, "--json"))["method"] == "exact"
-    message = refused(capsys, "advise", *known, "--weights", "1,2")
+    known = "advise hidden-scroll --shown 'Dispel Scroll'"
+    assert commands.document(known)["method"] == "exact"
+    message = commands.error(f"{known} --weights 1,2")
     assert message.startswith("--weights: expected hidden items that the enemy does not know yet, ")

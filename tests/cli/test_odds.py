@@ -1,9 +1,5 @@
 """``odds``: numbers match the rules and the engine, and the HTML page is safe."""
 
-import json
-import re
-import subprocess
-import sys
 from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
@@ -12,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.pages import blocks, page
-from wfb_gym.cli import main
+from tests.support.commands import CommandLine
+from tests.support.scripts import run_python
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.spell_values import expected_points
 from wfb_gym.packing import pack
@@ -24,15 +20,6 @@ from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenari
 from wfb_gym.transcripts import record, write
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
 from wfb_gym.view.odds_sheet import OddsSheet, odds_sheet
-
-Capture = pytest.CaptureFixture[str]
-
-
-def output(capsys: Capture, line: str) -> str:
-    assert main(line.split()) == 0
-    captured = capsys.readouterr()
-    assert [each for each in captured.err.splitlines() if "compiling" not in each] == []
-    return captured.out
 
 
 def with_items(*items: str, **dispeller: Any) -> Scenario:
@@ -62,28 +49,22 @@ def test_chances_to_cast_match_the_rules() -> None:
             assert row.points == pytest.approx(float(cast) * spell.points)
 
 
+HOUSE_RULE = "house rule, no printed source; a scenario file may replace the table."
+
+
 @pytest.mark.needs("jinja2")
 @pytest.mark.parametrize(
     ("table", "remark"),
     [
-        (
-            "6e",
-            (
-                "Rows 5-6, 7, 8-9, 10-11, 12: house rule, no printed source; "
-                "a scenario file may replace the table."
-            ),
-        ),
-        ("7e", "Row 12: house rule, no printed source; a scenario file may replace the table."),
-        (
-            "daemons",
-            "All rows: house rule, no printed source; a scenario file may replace the table.",
-        ),
+        ("6e", f"Rows 5-6, 7, 8-9, 10-11, 12: {HOUSE_RULE}"),
+        ("7e", f"Row 12: {HOUSE_RULE}"),
+        ("daemons", f"All rows: {HOUSE_RULE}"),
         ("gut-magic", ""),
         ("own", ""),  # of the scenario, which may give its rows any name
     ],
 )
 def test_house_rules_of_a_bundled_miscast_table_are_marked(
-    capsys: Capture, tmp_path: Path, table: str, remark: str
+    commands: CommandLine, tmp_path: Path, table: str, remark: str
 ) -> None:
     file, sheet = tmp_path / "duel.toml", tmp_path / "sheet.html"
     file.write_text(
@@ -99,20 +80,18 @@ spells = [{{ name = "Bolt", casting_value = 8, worth = 40 }}]
 rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
 '''
     )
-    assert main(["odds", str(file), "--html", str(sheet)]) == 0
-    capsys.readouterr()
-    reply, shown = output(capsys, f"odds {file}"), sheet.read_text()
-    assert f"Miscast table {table}" in reply
-    assert f"Miscast table {table}" in shown
-    if remark:
-        assert remark in reply.splitlines()
+    commands.output(f"odds {file} --html {sheet}")
+    printed = commands.output(f"odds {file}")
+    assert remark in ["", *printed.splitlines()]
+    for shown in (printed, sheet.read_text()):
+        assert f"Miscast table {table}" in shown
         assert remark in shown
-    assert ("house rule" in reply, "house rule" in shown) == (bool(remark), bool(remark))
+        assert ("house rule" in shown) == bool(remark)
 
 
-def test_house_rules_of_a_copied_miscast_table_are_marked(capsys: Capture) -> None:
+def test_house_rules_of_a_copied_miscast_table_are_marked(commands: CommandLine) -> None:
     assert "6e" in load_scenario("archmage-duel").miscast_tables
-    assert "Rows 5-6, 7, 8-9, 10-11, 12: house rule" in output(capsys, "odds archmage-duel")
+    assert "Rows 5-6, 7, 8-9, 10-11, 12: house rule" in commands.output("odds archmage-duel")
 
 
 @pytest.mark.parametrize("bonus", [0, 1])
@@ -269,8 +248,8 @@ def test_names_are_escaped() -> None:
     assert unescape(text).count(evil) >= 4
 
 
-def test_json_has_the_sheet(capsys: Capture) -> None:
-    found = json.loads(output(capsys, "odds apprentice --json"))
+def test_json_has_the_sheet(commands: CommandLine) -> None:
+    found = commands.document("odds apprentice")
     assert (found["power"], found["dispel"]) == (3, 2)
     assert [spell["name"] for spell in found["wizards"][0]["spells"]] == [
         "Fire Ball",
@@ -278,25 +257,25 @@ def test_json_has_the_sheet(capsys: Capture) -> None:
     ]
 
 
-def test_notes_of_the_scenario_are_shown(capsys: Capture, tmp_path: Path) -> None:
+def test_notes_of_the_scenario_are_shown(commands: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
     text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\n'
     text += 'spells = ["Flaming Sword of Rhuin"]\n'
     file.write_text(text.format('ruleset = "7e"\n') + "[dispeller]\n", encoding="utf-8")
     (note,) = load_scenario(str(file)).notes
-    assert note in output(capsys, f"odds {file}").splitlines()
+    assert note in commands.output(f"odds {file}").splitlines()
     assert note in html(odds_sheet(load_scenario(str(file)), 0))
-    assert json.loads(output(capsys, f"odds {file} --json"))["notes"] == [note]
-    assert note in output(capsys, f"advise {file}").splitlines()
-    assert json.loads(output(capsys, f"advise {file} --json"))["notes"] == [note]
+    assert commands.document(f"odds {file}")["notes"] == [note]
+    assert note in commands.output(f"advise {file}").splitlines()
+    assert commands.document(f"advise {file}")["notes"] == [note]
     file.write_text(text.format("") + "[dispeller]\n", encoding="utf-8")
-    assert note not in output(capsys, f"odds {file}") + output(capsys, f"advise {file}")
+    assert note not in commands.output(f"odds {file}") + commands.output(f"advise {file}")
 
 
 @pytest.mark.needs("jinja2")
-def test_the_page_is_written(capsys: Capture, tmp_path: Path) -> None:
+def test_the_page_is_written(commands: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "sheet.html"
-    assert output(capsys, f"odds apprentice --html {file}") == f"{file}\n"
+    assert commands.output(f"odds apprentice --html {file}") == f"{file}\n"
     assert file.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
@@ -312,28 +291,8 @@ def test_the_page_is_written(capsys: Capture, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(line.split())
-    captured = capsys.readouterr()
-    assert (end.value.code, captured.out, captured.err.count("\n")) == (2, "", 1)
-    assert message in captured.err
-
-
-@pytest.mark.parametrize(
-    ("command", "reply"),
-    [
-        pair
-        for block in blocks(page("odds.md"), "console")
-        for pair in re.findall(r"^\$ python -m wfb_gym (.*)\n((?:[^$].*\n|\n)*)", block, re.M)
-    ],
-)
-def test_the_commands_of_the_documentation_print_its_output(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str, reply: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    printed = output(capsys, command)
-    assert printed.startswith(reply.removesuffix("...\n"))
+def test_bad_input_is_one_line(commands: CommandLine, line: str, message: str) -> None:
+    assert message in commands.error(line)
 
 
 @pytest.mark.parametrize("line", ["odds apprentice", "replay battle.jsonl"])
@@ -342,8 +301,7 @@ def test_without_jinja_the_error_names_the_extra(tmp_path: Path, line: str) -> N
     script = (
         "import sys; sys.modules['jinja2'] = None; from wfb_gym.cli import main; main(sys.argv[1:])"
     )
-    command = [sys.executable, "-c", script, *line.split(), "--html", "page.html"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    last = done.stderr.splitlines()[-1]
+    done = run_python("-c", script, *line.split(), "--html", "page.html", cwd=tmp_path)
+    assert done.status == 2
+    last = done.err.splitlines()[-1]
     assert last.endswith('--html: HTML pages need Jinja: pip install "wfb-gym[html]"')

@@ -1,19 +1,18 @@
 """``play`` and ``replay``: a person plays, with the answers typed in advance."""
 
 import io
-import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.cli.console import play_in_console
+from tests.support.commands import CommandLine
 from wfb_gym import solver
-from wfb_gym.cli import main
 from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList
-from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.spell_values import expected_points
@@ -28,48 +27,21 @@ from wfb_gym.transcripts.game import Game
 from wfb_gym.view.choices import nomination_words
 from wfb_gym.view.names import ScenarioNames
 
-Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
 DUEL = "archmage-duel"
+SLOW = pytest.mark.slow
 
 
 def type_answers(monkeypatch: Patch, *answers: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
 
 
-def run(capsys: Capture, line: str) -> str:
-    assert main(line.split()) == 0
-    captured = capsys.readouterr()
-    lines = captured.err.splitlines()  # reported once, with a cold cache
-    assert [each for each in lines if not each.startswith("wfb_gym: ")] == []
-    return captured.out
-
-
-def play_in_console(
-    scenario: str,
-    answers: Iterator[str] | list[str],
-    *,
-    seat: int = 0,
-    opponent: str = "veteran",
-    confirm: bool = False,
-) -> tuple[ConsoleGame, list[str]]:
-    """Play a battle with these answers; returns the printed text."""
-    shown: list[str] = []
-    given = iter(answers)
-
-    def ask(prompt: str) -> str:
-        try:
-            answer = next(given)
-        except StopIteration:
-            raise EOFError from None
-        shown.append(f"{prompt}{answer}")
-        return answer
-
-    game = ConsoleGame(
-        load_scenario(scenario), seat, opponent, 3, confirm=confirm, ask=ask, show=shown.append
-    )
-    game.play()
-    return game, "\n".join(shown).splitlines()
+def choices_of(name: str, *steps: Any) -> tuple[Battle, ChoiceList]:
+    """Return a battle after these steps, and the choices of its mover."""
+    scenario = load_scenario(name)
+    battle = Battle(pack(scenario))
+    battle.play(steps)
+    return battle, ChoiceList(scenario)
 
 
 def always(answer: str) -> Iterator[str]:
@@ -80,10 +52,12 @@ def always(answer: str) -> Iterator[str]:
 # --- play ----------------------------------------------------------------------------------
 
 
-def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
+def test_a_battle_from_the_keyboard(
+    commands: CommandLine, monkeypatch: Patch, tmp_path: Path
+) -> None:
     type_answers(monkeypatch, "4", "3", "2", "1", "1")
     file = tmp_path / "duel.jsonl"
-    out = run(capsys, f"play --seed 3 --yes --transcript {file}")
+    out = commands.output(f"play --seed 3 --yes --transcript {file}")
     assert "Archmage begins to cast Burning Head (9+)." in out
     assert "\x1b" not in out
     assert out.splitlines()[-2:] == [
@@ -99,21 +73,21 @@ def test_a_battle_from_the_keyboard(capsys: Capture, monkeypatch: Patch, tmp_pat
 
 @pytest.mark.parametrize("answers", [[], ["quit"], ["4", "q"]])
 def test_leaving_is_polite(
-    capsys: Capture, monkeypatch: Patch, tmp_path: Path, answers: list[str]
+    commands: CommandLine, monkeypatch: Patch, tmp_path: Path, answers: list[str]
 ) -> None:
     type_answers(monkeypatch, *answers)
     file = tmp_path / "duel.jsonl"
-    out = run(capsys, f"play --seed 1 --transcript {file}")
+    out = commands.output(f"play --seed 1 --transcript {file}")
     assert "You leave the table: the score is even." in out
     assert not read(file).over
     replay(read(file))
 
 
-def test_a_file_that_exists_is_not_overwritten(capsys: Capture, tmp_path: Path) -> None:
+def test_a_file_that_exists_is_not_overwritten(commands: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
     file.write_text("an old file")
     reply = f"--transcript: expected a file that does not exist yet, found {file}; choose another"
-    test_bad_input_is_one_line(capsys, f"play --transcript {file}", reply)
+    assert reply in commands.error(f"play --transcript {file}")
     assert file.read_text() == "an old file"
 
 
@@ -161,9 +135,7 @@ def test_choices_are_repeated_below_a_long_answer(command: str) -> None:
 
 
 def test_dice_and_items_in_words() -> None:
-    scenario = load_scenario(DUEL)
-    battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
-    battle.play([FIRST_CAST + 1])
+    battle, choices = choices_of(DUEL, FIRST_CAST + 1)
     assert choices.find(battle, "3 dice") == FIRST_DICE + 3
     assert choices.find(battle, "1die") == FIRST_DICE + 1
     assert choices.find(battle, "1 dice") == choices.find(battle, "throw 1 dice") == FIRST_DICE + 1
@@ -176,8 +148,7 @@ def test_dice_and_items_in_words() -> None:
 
 
 def test_wizards_with_the_same_spell_are_distinguished() -> None:
-    scenario = load_scenario("seventh-edition-duel")
-    battle, choices = Battle(pack(scenario)), ChoiceList(scenario)
+    battle, choices = choices_of("seventh-edition-duel")
     reply = str(choices.find(battle, "fire bolt"))
     assert "Fire Bolt (8+) by Wizard Lord or cast Fire Bolt (8+) by Battle Wizard" in reply
     assert isinstance(choices.find(battle, "Fire Bolt (8+) by Battle"), int)
@@ -268,10 +239,18 @@ def test_the_plan_has_everybody_on_the_battlefield(name: str) -> None:
             assert any(key[0] in line for line in plan), key
 
 
-@pytest.mark.parametrize("scenario", bundled_scenarios())
-@pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_every_scenario_can_be_played_from_either_seat(scenario: str, seat: int) -> None:
-    game, shown = play_in_console(scenario, always("2"), seat=seat, opponent="random")
+@pytest.mark.parametrize(
+    ("scenario", "seat", "opponent"),
+    [
+        *((name, 0, "random") for name in bundled_scenarios()),
+        *(pytest.param(name, 1, "random", marks=SLOW) for name in bundled_scenarios()),
+        pytest.param(DUEL, 0, "expectimax:1", marks=SLOW),
+    ],
+)
+def test_every_scenario_can_be_played_from_either_seat(
+    scenario: str, seat: int, opponent: str
+) -> None:
+    game, shown = play_in_console(scenario, always("2"), seat=seat, opponent=opponent)
     transcript = game.transcript()
     assert transcript.over
     assert "The battle ends" in shown[-1]
@@ -291,12 +270,6 @@ def test_the_seed_is_an_environments_seed() -> None:
     assert game.transcript().events == expected.events
 
 
-@pytest.mark.slow
-def test_agents_may_play() -> None:
-    game, _ = play_in_console(DUEL, always("2"), opponent="expectimax:1")
-    assert game.transcript().over
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -314,42 +287,30 @@ def test_agents_may_play() -> None:
         ("replay nowhere.jsonl", "nowhere.jsonl: expected a transcript, found no file"),
     ],
 )
-def test_bad_input_is_one_line(capsys: Capture, line: str, message: str) -> None:
-    with pytest.raises(SystemExit) as caught:
-        main(line.split())
-    assert caught.value.code == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    progress = ("wfb_gym: compiling", "wfb_gym: solving")  # if that takes seconds
-    (said,) = [each for each in captured.err.splitlines() if not each.startswith(progress)]
-    assert message in said
+def test_bad_input_is_one_line(commands: CommandLine, line: str, message: str) -> None:
+    assert message in commands.error(line)
 
 
 def test_another_player_is_suggested_if_optimal_cannot_play(
-    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise TooLarge("it does not fit")
 
     monkeypatch.setattr("wfb_gym.transcripts.game.make_chooser", refuse)
-    with pytest.raises(SystemExit) as caught:
-        main(["play", "border-skirmish", "--opponent", "optimal"])
-    assert caught.value.code == 2
-    reply = "optimal: it does not fit; phase-search plays scenarios of any size\n"
-    assert capsys.readouterr().err.endswith(reply)
+    reply = "optimal: it does not fit; phase-search plays scenarios of any size"
+    assert commands.error("play border-skirmish --opponent optimal").endswith(reply)
 
 
-def test_a_missing_library_is_one_line(capsys: Capture, monkeypatch: Patch) -> None:
+def test_a_missing_library_is_one_line(commands: CommandLine, monkeypatch: Patch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "wfb_gym.players.learned", raising=False)
     line = "play apprentice --seat dispeller --opponent apprentice/caster"
-    test_bad_input_is_one_line(capsys, line, 'pip install "wfb-gym[train]"')
+    assert 'pip install "wfb-gym[train]"' in commands.error(line)
 
 
-def test_help_names_the_players(capsys: Capture) -> None:
-    with pytest.raises(SystemExit):
-        main(["play", "--help"])
-    reply = capsys.readouterr().out
+def test_help_names_the_players(commands: CommandLine) -> None:
+    reply = commands.output("play --help")
     for name in (*SHIPPED, *NAMES, ".npz", ".zip"):
         assert name in reply
 
@@ -358,11 +319,9 @@ def test_help_names_the_players(capsys: Capture) -> None:
 
 
 def test_odds_match_the_rules_and_the_solver() -> None:
-    scenario = load_scenario(DUEL)
-    battle = Battle(pack(scenario))
-    battle.play([FIRST_CAST + 1])
-    values = solver.solve(scenario).action_values(battle)
-    rows = ChoiceList(scenario).odds(battle)
+    battle, choices = choices_of(DUEL, FIRST_CAST + 1)
+    values = solver.solve(DUEL).action_values(battle)
+    rows = choices.odds(battle)
     assert rows[0].split() == ["CHANCE", "EXPECTED", "POINTS"]
     assert rows[6] == ""  # all dice are thrown and the value is exact, so no note is needed
     assert [row.split()[-5:] for row in rows[-3:]] == [
@@ -382,8 +341,8 @@ def test_odds_match_the_rules_and_the_solver() -> None:
 
 
 def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
-    scenario = load_scenario("seventh-edition-duel")
-    rows = ChoiceList(scenario).odds(Battle(pack(scenario)))
+    battle, choices = choices_of("seventh-edition-duel")
+    rows = choices.odds(battle)
     head = next(row for row in rows if row.startswith("CHANCE OF"))
     assert head.split()[2:] == ["1", "DIE", "2", "DICE", "3", "DICE", "4", "DICE", "5", "DICE"]
     (lord,) = (row for row in rows if row.startswith("cast Flame Storm"))
@@ -391,20 +350,17 @@ def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
 
 
 def test_values_are_from_the_movers_side() -> None:
-    scenario = load_scenario(DUEL)
-    battle = Battle(pack(scenario))
-    battle.play([FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)])
-    rows = ChoiceList(scenario).odds(battle)
+    battle, choices = choices_of(DUEL, FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3))
     assert battle.mover == 1
-    assert rows[1].split()[-1].startswith("-")  # letting it through loses points
+    assert choices.odds(battle)[1].split()[-1].startswith("-")  # letting it through loses points
 
 
 def test_too_large_positions_are_estimated() -> None:
     scenario = load_scenario("border-skirmish")
     assert solver.estimate(scenario).states > MOST_POSITIONS
-    battle = Battle(pack(scenario))
+    battle, choices = choices_of("border-skirmish")
     analysis = Analyst(scenario).analyse(battle)
-    head, *rest = ChoiceList(scenario).odds(battle)
+    head, *rest = choices.odds(battle)
     rows, legend = rest[:3], rest[3]
     assert head.split() == ["CHANCE", "EXPECTED", "POINTS"]
     assert analysis.method in legend
@@ -413,72 +369,48 @@ def test_too_large_positions_are_estimated() -> None:
         assert f"{NOT_ROLLED}  {ESTIMATED}{value:.2f}" in row
 
 
-def test_a_swap_is_valued_like_the_phase_that_follows(capsys: Capture, monkeypatch: Patch) -> None:
+def test_a_swap_is_valued_like_the_phase_that_follows(
+    commands: CommandLine, monkeypatch: Patch
+) -> None:
     type_answers(monkeypatch, "?", "quit")
-    shown = run(capsys, "play horrors-in-the-mist --seed 5")
+    shown = commands.output("play horrors-in-the-mist --seed 5")
     keep, swap = (float(each) for each in re.findall(r" ~(\d+\.\d+)", shown))
-    known = ["Brass Horrors Caster", "Commandment of Brass"]
-    assert main(["advise", "horrors-in-the-mist", "--json", "--rolled", *known]) == 0
-    plays = json.loads(capsys.readouterr().out)["plays"]
+    known = "'Brass Horrors Caster' 'Commandment of Brass'"
+    plays = commands.document(f"advise horrors-in-the-mist --rolled {known}")["plays"]
     # there, other wizards' spells can be cast
     assert [swap, keep] == pytest.approx([each["value"] for each in plays], rel=0.15)
 
 
 def test_spells_are_listed_with_worth_and_effect() -> None:
-    scenario = load_scenario("border-skirmish")
-    _, fire_ball, fiery_blast = ChoiceList(scenario).lines(Battle(pack(scenario)))
+    battle, choices = choices_of("border-skirmish")
+    _, fire_ball, fiery_blast = choices.lines(battle)
     assert fire_ball.split("  ")[-1] == '19.2 points: D6 hits S4, flaming, 24"'
     assert fiery_blast.split("  ")[-1] == '38.5 points: 2D6 hits S4, flaming, 24"'
 
 
-def test_odds_are_shown_when_asked_for(capsys: Capture, monkeypatch: Patch) -> None:
+def test_odds_are_shown_when_asked_for(commands: CommandLine, monkeypatch: Patch) -> None:
     type_answers(monkeypatch, "?")
-    assert run(capsys, "play --seed 1").count("EXPECTED POINTS") == 1
+    assert commands.output("play --seed 1").count("EXPECTED POINTS") == 1
     type_answers(monkeypatch)
-    assert run(capsys, "play --seed 1 --odds").count("EXPECTED POINTS") == 1
+    assert commands.output("play --seed 1 --odds").count("EXPECTED POINTS") == 1
 
 
 # --- replay --------------------------------------------------------------------------------
 
 
-def test_a_transcript_is_printed(capsys: Capture, tmp_path: Path) -> None:
+def test_a_transcript_is_printed(commands: CommandLine, tmp_path: Path) -> None:
     transcript = record(DUEL, "greedy", "random", seed=2)
     file = tmp_path / "duel.jsonl"
     write(transcript, file)
-    head, *lines = run(capsys, f"replay {file}").splitlines()
+    head, *lines = commands.output(f"replay {file}").splitlines()
     assert head == "archmage-duel: greedy against random, seed 2"
     assert [line[2:] for line in lines] == [event.words for event in transcript.events]
-    assert "archmage-duel, over" in run(capsys, f"replay {file} --table")
+    assert "archmage-duel, over" in commands.output(f"replay {file} --table")
 
 
-def test_a_changed_transcript_is_rejected(capsys: Capture, tmp_path: Path) -> None:
+def test_a_changed_transcript_is_rejected(commands: CommandLine, tmp_path: Path) -> None:
     file = tmp_path / "duel.jsonl"
     write(record(DUEL, "greedy", "random", seed=2), file)
     file.write_text(file.read_text(encoding="utf-8").replace('"over": true', '"over": false'))
-    with pytest.raises(SystemExit) as caught:
-        main(["replay", str(file)])
-    assert caught.value.code == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert re.fullmatch(
-        r'.*duel.jsonl, line \d+: expected "over": true, found false\n', captured.err
-    )
-
-
-# --- docs/play.md and docs/transcripts.md ------------------------------------------------
-
-
-def test_the_session_of_the_page_is_unchanged() -> None:
-    (session,) = blocks(page("play.md"), "text")
-    answers = re.findall(r"^(?:Your choice:|Once .*\(y/n\)) (.+)$", session, re.MULTILINE)
-    _, shown = play_in_console(DUEL, answers, confirm=True)
-    assert "\n".join(shown).split("\n") == session.rstrip("\n").split("\n")
-
-
-def test_the_code_of_the_page_runs(capsys: Capture, monkeypatch: Patch, tmp_path: Path) -> None:
-    monkeypatch.chdir(tmp_path)
-    for code in blocks(page("transcripts.md"), "python"):
-        exec(code, {})
-        for printed in re.findall(r"^print\(.*  # (.+)$", code, re.MULTILINE):
-            assert printed in capsys.readouterr().out
-    replay(read("duel.jsonl"))
+    reply = r'.*duel.jsonl, line \d+: expected "over": true, found false'
+    assert re.fullmatch(reply, commands.error(f"replay {file}"))

@@ -7,17 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import CommandLine
 from wfb_gym import solver
-from wfb_gym.cli import main
 
 needs_learners = pytest.mark.needs("sb3_contrib", "matplotlib")
-
-
-def error_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    with pytest.raises(SystemExit) as caught:
-        main(["train", *arguments])
-    assert caught.value.code == 2
-    return capsys.readouterr().err
 
 
 @needs_learners
@@ -34,46 +27,37 @@ def test_a_policy_learns_in_an_empty_folder(tmp_path: Path) -> None:
 
 
 @needs_learners
-def test_the_same_seed_gives_the_same_scores(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    def printed(seed: int) -> list[str]:
-        arguments = ["--seat", "dispeller", "--steps", "4096", "--seed", str(seed)]
-        assert main(["train", "apprentice", *arguments, "--out", str(tmp_path / "a")]) == 0
-        return re.findall(r"score.*", capsys.readouterr().out)
-
-    first = printed(3)
+def test_the_same_seed_gives_the_same_scores(commands: CommandLine, tmp_path: Path) -> None:
+    line = f"train apprentice --seat dispeller --steps 4096 --seed 3 --out {tmp_path / 'a'}"
+    first, second = (re.findall(r"score.*", commands.output(line)) for _ in range(2))
     assert len(first) == 3
-    assert printed(3) == first
+    assert first == second
 
 
 @needs_learners
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("border-skirmish",), "memory"),
-        (("hidden-scroll",), "hidden"),
-        (("nowhere",), "the name of a bundled scenario"),
-        (("apprentice", "--out", "no/model.zip"), "--out: expected a file in a folder that exists"),
-        (("apprentice", "--steps", "0"), "--steps: expected a number from 1"),
-        (("apprentice", "--seed", "-1"), "--seed: expected a number from 0"),
+        ("border-skirmish", "memory"),
+        ("hidden-scroll", "hidden"),
+        ("nowhere", "the name of a bundled scenario"),
+        ("apprentice --out no/model.zip", "--out: expected a file in a folder that exists"),
+        ("apprentice --steps 0", "--steps: expected a number from 1"),
+        ("apprentice --seed -1", "--seed: expected a number from 0"),
     ],
 )
 def test_bad_input_is_one_line(
-    capsys: pytest.CaptureFixture[str],
+    commands: CommandLine,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    arguments: tuple[str, ...],
+    arguments: str,
     words: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    message = error_of(capsys, *arguments)
-    assert words in message
+    assert words in commands.error(f"train {arguments}")
     assert not any(tmp_path.iterdir())
 
 
-def test_a_missing_extra_is_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_extra_is_named(commands: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sb3_contrib", None)
-    assert 'pip install "wfb-gym[train]"' in error_of(capsys, "apprentice")
+    assert 'pip install "wfb-gym[train]"' in commands.error("train apprentice")

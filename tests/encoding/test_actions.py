@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.playing import play_randomly, some, table_of
 from wfb_gym.encoding.actions import ArmyNames, action_codec, action_meanings
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit
 from wfb_gym.engine import actions as codes
@@ -11,7 +12,6 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.scenario.sizes import SPELLS, TARGETS, UNITS
 
-from ..envs.playing import play_randomly, some, table_of
 from .test_layout import ALL, MOST
 
 SCENARIOS = wfb_gym.bundled_scenarios()
@@ -93,7 +93,14 @@ def test_zero_dice_are_an_action_if_others_may_join_or_be_kept(switch: str) -> N
     assert codec.index_of[codes.FIRST_DICE] == 1
 
 
-def check_indices(scenario: str, games: int) -> None:
+GAMES = [
+    *((name, some(name, 60)) for name in SCENARIOS),
+    *(pytest.param(name, some(name, 600, 60), marks=pytest.mark.slow) for name in SCENARIOS),
+]
+
+
+@pytest.mark.parametrize(("scenario", "games"), GAMES)
+def test_every_legal_action_has_an_index(scenario: str, games: int) -> None:
     packed = table_of(scenario)
     codecs = [action_codec(fit(packed, seat)) for seat in (0, 1)]
     rng = np.random.default_rng(1)
@@ -107,17 +114,6 @@ def check_indices(scenario: str, games: int) -> None:
             seen[battle.mover] |= set(indices)
     assert len(seen[0]) >= 5
     assert len(seen[1]) > 2
-
-
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_legal_action_has_an_index(scenario: str) -> None:
-    check_indices(scenario, some(scenario, 60))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_every_legal_action_of_many_games_has_an_index(scenario: str) -> None:
-    check_indices(scenario, some(scenario, 600, 60))
 
 
 @pytest.mark.parametrize("limits", ALL)
@@ -134,20 +130,11 @@ def test_meanings_in_words() -> None:
         limits, ArmyNames(("Charm",), ("Ann",), ("Bolt",)), ArmyNames(spells=("Hex",))
     )
     assert meanings == [
-        "pass",
-        "0 dice",
-        "1 die",
-        "2 dice",
-        "use Charm",
-        *(f"re-roll a {face}" for face in range(1, 7)),
-        "re-roll all",
-        "own dice of Ann",
-        "cast Bolt",
-        "cast spell 2",
-        "in play: own Bolt",
-        "in play: own spell 2",
-        "in play: enemy Hex",
-    ]
+        "pass", "0 dice", "1 die", "2 dice", "use Charm",
+        *(f"re-roll a {face}" for face in range(1, 7)), "re-roll all",
+        "own dice of Ann", "cast Bolt", "cast spell 2",
+        "in play: own Bolt", "in play: own spell 2", "in play: enemy Hex",
+    ]  # fmt: skip
 
 
 def test_meanings_of_targets() -> None:
@@ -158,14 +145,7 @@ def test_meanings_of_targets() -> None:
         ArmyNames(wizards=("Gork",), units=("Boyz", "Wolves")),
     )
     assert meanings == [
-        "pass",
-        "1 die",
-        "no target",
-        "at own Spears",
-        "at own unit 2",
-        "at own Ann",
-        "at own wizard 2",
-        "at enemy Boyz",
-        "at enemy Wolves",
-        "at enemy Gork",
-    ]
+        "pass", "1 die", "no target",
+        "at own Spears", "at own unit 2", "at own Ann", "at own wizard 2",
+        "at enemy Boyz", "at enemy Wolves", "at enemy Gork",
+    ]  # fmt: skip

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, Noted, hidden_scenario, kinds, random_play, scenarios
+from tests.support.batches import states_of
+from tests.support.hidden import SCROLL, Noted, hidden_scenario, kinds, random_play, scenarios
 from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import Positions, position_of
@@ -13,7 +14,7 @@ from wfb_gym.encoding.view import View
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
-from wfb_gym.engine.state import Node, new_states
+from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import hidden_scenarios, load_scenario
 
@@ -22,9 +23,7 @@ SCENARIOS = scenarios() | {name: load_scenario(name) for name in hidden_scenario
 
 def seen(view: View, battle: Battle, histories: Any = None) -> tuple[Any, Any]:
     """Return a seat's observation of a battle, and its mask at its own decisions."""
-    states = new_states(1)
-    states[0] = battle.state
-    observations, masks = view.show(np.zeros(1, np.int64), states, histories)
+    observations, masks = view.show(np.zeros(1, np.int64), states_of(battle), histories)
     return observations[0], masks[0]
 
 
@@ -63,13 +62,6 @@ def test_observations_do_not_depend_on_the_enemys_deal(name: str) -> None:
     assert compared > 100
 
 
-def states_of(battle: Battle) -> Any:
-    """Return a copy of its state, (1,)."""
-    states = new_states(1)
-    states[0] = battle.state
-    return states
-
-
 def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     packed = pack(hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL] * 2, weights=[1, 2, 1])))
     battle = Battle(packed)
@@ -82,10 +74,7 @@ def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
     assert [theirs[f"enemy hidden set chance {k}"] for k in range(1, 5)] == [0.25, 0.5, 0.25, 0]
     assert ours["own item 1 uses"] == 0.25
     assert theirs["enemy item 1 uses"] == 0.5
-    battle.act(actions.FIRST_CAST)
-    battle.act(actions.FIRST_DICE + 2)
-    battle.roll(6, 5)
-    battle.act(actions.FIRST_ITEM)
+    battle.play([actions.FIRST_CAST, actions.FIRST_DICE + 2, (6, 5), actions.FIRST_ITEM])
     theirs = caster.layout.named_fields(seen(caster, battle)[0])
     assert [theirs[f"enemy hidden set {k}"] for k in range(1, 5)] == [0, 1, 1, 0]
     assert theirs["enemy item 1 uses"] == theirs["enemy item 1 shown"] == 0.25

@@ -1,6 +1,5 @@
 """Cast history: the last cast and answer of each spell, and the scenarios that record it."""
 
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +7,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode
 
 from experiments.common import play_battles
 from experiments.exact import hidden_strategy_of
-from tests.engine.builders import army, game, wizard
-from tests.engine.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
+from tests.support.batches import native, random_actions, states_of, through_pickle
+from tests.support.builders import army, game, wizard
+from tests.support.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
+from tests.support.playing import IDS, highest
 from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import reads_histories
@@ -49,70 +49,50 @@ def begun(**keys: Any) -> Noted:
     return battle
 
 
-def cast(battle: Noted, spell: int, *faces: int) -> None:
-    battle.act(actions.FIRST_CAST + spell)
-    battle.act(actions.FIRST_DICE + len(faces))
-    battle.roll(*faces)
+def cast(spell: int, *faces: int) -> list[Any]:
+    return [actions.FIRST_CAST + spell, actions.FIRST_DICE + len(faces), faces]
 
 
-def test_a_spell_never_cast_has_no_history() -> None:
-    assert begun().of(BOLT) == (0, 0, Answer.NONE)
+NOTHING = (0, 0, Answer.NONE)
 
 
-def test_a_cast_that_fails_leaves_its_dice_alone() -> None:
+@pytest.mark.parametrize(
+    ("moves", "bolt", "blast"),
+    [
+        ([], NOTHING, NOTHING),
+        (cast(BOLT, 3, 1), (2, 0, Answer.NONE), NOTHING),  # fails
+        (cast(BOLT, 5, 3), (2, 0, Answer.NONE), NOTHING),  # not answered yet
+        ([*cast(BOLT, 5, 3), actions.PASS], (2, 8, Answer.LET_THROUGH), NOTHING),
+        ([*cast(BOLT, 5, 3), actions.FIRST_DICE + 2, (1, 2)], (2, 8, 2), NOTHING),
+        ([*cast(BOLT, 5, 3), actions.FIRST_DICE + 2, (5, 5)], (2, 8, 2), NOTHING),
+        ([*cast(BLAST, 5, 6), actions.FIRST_ITEM], NOTHING, (2, 11, Answer.BY_ITEM)),
+    ],
+)
+def test_the_last_cast_and_its_answer(
+    moves: list[Any], bolt: tuple[int, ...], blast: tuple[int, ...]
+) -> None:
     battle = begun()
-    cast(battle, BOLT, 3, 1)
-    assert battle.node == Node.NOMINATE
-    assert battle.of(BOLT) == (2, 0, Answer.NONE)
-    assert battle.of(BLAST) == (0, 0, Answer.NONE)
-
-
-def test_a_spell_that_is_let_through() -> None:
-    battle = begun()
-    cast(battle, BOLT, 5, 3)
-    assert battle.of(BOLT) == (2, 0, Answer.NONE)  # not answered yet
-    battle.act(actions.PASS)
-    assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
-
-
-def test_the_number_of_dispel_dice_is_recorded_for_any_roll() -> None:
-    found = []
-    for faces in ((1, 2), (5, 5)):
-        battle = begun()
-        cast(battle, BOLT, 5, 3)
-        battle.act(actions.FIRST_DICE + 2)
-        battle.roll(*faces)
-        found.append(battle.of(BOLT))
-    assert found == [(2, 8, 2)] * 2
-
-
-def test_a_scroll_that_is_read() -> None:
-    battle = begun()
-    cast(battle, BLAST, 5, 6)
-    battle.act(actions.FIRST_ITEM)
-    assert battle.of(BLAST) == (2, 11, Answer.BY_ITEM)
+    battle.play(moves)
+    assert (battle.of(BOLT), battle.of(BLAST)) == (bolt, blast)
 
 
 def test_an_item_that_helps_a_roll_is_no_answer_by_itself() -> None:
     charm = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 1}}
     battle = begun(answers={"items": ["Charm"]}, items=[charm])
-    cast(battle, BLAST, 5, 6)
-    battle.act(actions.FIRST_ITEM)
+    battle.play([*cast(BLAST, 5, 6), actions.FIRST_ITEM])
     assert battle.node == Node.DISPEL
     assert battle.of(BLAST)[2] == Answer.NONE
-    battle.act(actions.FIRST_DICE + 1)
-    battle.roll(2)
+    battle.play([actions.FIRST_DICE + 1, (2,)])
     assert battle.of(BLAST) == (2, 11, 1)
 
 
 def test_a_second_cast_resets_the_history() -> None:
     battle = begun(phases=3)
-    cast(battle, BOLT, 5, 3)
-    battle.act(actions.PASS)
+    battle.play([*cast(BOLT, 5, 3), actions.PASS])
     while battle.node != Node.NOMINATE or battle.state.phase != 2:
         battle.act(actions.PASS)
     assert battle.of(BOLT) == (2, 8, Answer.LET_THROUGH)
-    cast(battle, BOLT, 1)
+    battle.play(cast(BOLT, 1))
     assert battle.of(BOLT) == (1, 0, Answer.NONE)
 
 
@@ -120,26 +100,13 @@ def test_a_bound_spell_is_cast_on_no_dice() -> None:
     rod = {"name": "Rod", "bound": {"power_level": 4, "spell": {"name": "Bolt", "worth": 20.0}}}
     mage, rival = wizard(2, items=["Rod"]), wizard(1, name="Rival")
     battle = Noted(game(army(mage), army(rival, dispel_dice=2), items=[rod]).packed_scenarios)
-    battle.act(actions.FIRST_CAST)
-    assert battle.node == Node.DISPEL
-    battle.act(actions.FIRST_DICE + 1)
-    battle.roll(1)
+    battle.play([actions.FIRST_CAST, actions.FIRST_DICE + 1, (1,)])
     assert battle.of(0) == (0, 4, 1)
-
-
-def states_of(battle: Battle) -> Any:
-    """Return a copy of its state, (1,)."""
-    states = new_states(1)
-    states[0] = battle.state
-    return states
 
 
 def test_observations_show_it() -> None:
     battle = begun(phases=3)
-    cast(battle, BOLT, 5, 3)
-    battle.act(actions.PASS)
-    cast(battle, BLAST, 6, 5)
-    battle.act(actions.FIRST_ITEM)
+    battle.play([*cast(BOLT, 5, 3), actions.PASS, *cast(BLAST, 6, 5), actions.FIRST_ITEM])
     for seat, side in enumerate(("own", "enemy")):
         view = View.fitted(battle.packed_scenarios, seat, history=True)
         row = view.show(np.zeros(1, np.int64), states_of(battle), battle.histories)[0][0]
@@ -232,11 +199,10 @@ def test_battles_keep_their_histories() -> None:
                     answers += np.array(expected) > 0
         chosen = []
         for seat, one in enumerate(asked):
-            picked = np.where(one.masks, rng.random(one.masks.shape), -1.0).argmax(1)
+            picked = random_actions(one.masks, rng)
             chosen.append(picked)
-            for member, code in zip(
-                one.members, battles.views[seat].codec.code_of[picked], strict=True
-            ):
+            codes = battles.views[seat].codec.code_of[picked]
+            for member, code in zip(one.members, codes, strict=True):
                 found[member].decide(battles.envs[member].state, int(code))
         asked = battles.play(*chosen)
         for member in np.flatnonzero(battles.ended):
@@ -244,21 +210,15 @@ def test_battles_keep_their_histories() -> None:
     assert (answers > 20).all()  # every kind was seen
 
 
-@pytest.mark.parametrize("seat", ["Caster", "Dispeller"])
-@pytest.mark.parametrize("opponent", ["veteran", "policy"])
-def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -> None:
-    def last_legal(observations: Any, masks: Any) -> Any:
-        return masks.shape[1] - 1 - masks[:, ::-1].argmax(1)
-
-    who: Any = last_legal if opponent == "policy" else opponent
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("opponent", ["veteran", highest], ids=["veteran", "policy"])
+def test_environments_play_the_same_with_and_without(name: str, opponent: Any) -> None:
     plain, recorded = (
-        gym.make_vec(
-            f"wfb_gym/{seat}-v0", num_envs=64, scenario="hidden-duel", opponent=who, history=each
-        )
+        native(name, 64, scenario="hidden-duel", opponent=opponent, history=each)
         for each in (False, True)
     )
-    names = [field.name for field in recorded.unwrapped.batch.layout.fields]  # type: ignore[attr-defined]
-    kept = {field.name for field in plain.unwrapped.batch.layout.fields}  # type: ignore[attr-defined]
+    names = [field.name for field in recorded.batch.layout.fields]
+    kept = {field.name for field in plain.batch.layout.fields}
     same = np.array([name in kept for name in names])
     assert (~same).sum() == 5 * sum("last dice" in name for name in names) > 0
     before, info = plain.reset(seed=3)
@@ -267,8 +227,7 @@ def test_environments_play_the_same_with_and_without(seat: str, opponent: str) -
     for _ in range(60):
         np.testing.assert_array_equal(before, after[:, same])
         shown += float(after[:, ~same].sum())
-        mask = info["action_mask"]
-        chosen = np.where(mask, rng.random(mask.shape), -1.0).argmax(1)
+        chosen = random_actions(info["action_mask"], rng)
         before, *paid, info = plain.step(chosen)
         after, *also, _ = recorded.step(chosen)
         for one, two in zip(paid, also, strict=True):
@@ -282,18 +241,15 @@ def test_gymnasium_finds_nothing_wrong() -> None:
 
 
 def test_a_copy_and_a_saved_state_remember_it() -> None:
-    def make(history: bool, mode: AutoresetMode = AutoresetMode.NEXT_STEP) -> Any:
-        return gym.make_vec(
-            "wfb_gym/Caster-v0", num_envs=32, scenario="hidden-duel", history=history,
-            autoreset_mode=mode,
-        ).unwrapped  # fmt: skip
+    def make(history: bool) -> Any:
+        keys = {"scenario": "hidden-duel", "autoreset_mode": "NextStep"}
+        return native(IDS[0], 32, history=history, **keys)
 
     env, rng = make(True), np.random.default_rng(6)
     _, info = env.reset(seed=1)
     for _ in range(6):
-        mask = info["action_mask"]
-        seen, *_, info = env.step(np.where(mask, rng.random(mask.shape), -1.0).argmax(1))
-    twin = pickle.loads(pickle.dumps(env))
+        seen, *_, info = env.step(random_actions(info["action_mask"], rng))
+    twin = through_pickle(env)
     other = make(True)
     other.set_state(env.get_state())
     for each in (twin, other):

@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.playing import PHASES, table_of
 from wfb_gym.encoding.fields import ArmyOffsets, ChoiceOffsets, LayoutOffsets, ObservedNumber
 from wfb_gym.encoding.layout import FIXED_OFFSETS, KINDS, layout
 from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits, fit
-
-from ..envs.playing import PHASES, table_of
 
 OLD_FLAGS = ("own_dice", "rerolls", "in_play", "free_spells", "battle")
 NEW_FLAGS = (

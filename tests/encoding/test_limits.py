@@ -2,23 +2,20 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
+from tests.support.playing import table_of
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.layout import layout
 from wfb_gym.encoding.limits import ArmyLimits, Limits, check_covers, fit, union
-from wfb_gym.engine import actions as codes
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-
-from ..engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
-from ..envs.playing import play_randomly, some, table_of
 
 SCENARIOS = wfb_gym.bundled_scenarios()
 CURSE = aimed("Curse", worth={"points": 5.0})
+FREE = miscast({"kind": "free_spell", "limit": "any"})
 BRAVE = unit("Brave", magic_resistance=1)
 
 
@@ -32,21 +29,6 @@ def test_the_duel() -> None:
     assert fitted("archmage-duel", 1) == Limits(dispeller, caster, dice=4)
 
 
-def test_a_battle_with_spells_in_play() -> None:
-    limits = fitted("long-siege", 0)
-    assert limits.battle
-    assert limits.in_play
-    assert not limits.own_dice
-    assert not limits.rerolls
-
-
-def test_the_seventh_edition_has_own_dice() -> None:
-    limits = fitted("seventh-edition-duel", 0)
-    assert limits.own_dice
-    assert limits.in_play
-    assert not limits.battle
-
-
 @pytest.mark.parametrize(
     ("keys", "field"),
     [
@@ -55,13 +37,7 @@ def test_the_seventh_edition_has_own_dice() -> None:
         ({"caster": army(wizard(4, items=["Luckstone"]))}, "rerolls"),
         ({"phases": 2}, "battle"),
         ({"ruleset": "7e", "caster": army(wizard(2, spell()))}, "own_dice"),
-        (
-            {
-                "dispeller": army(wizard(2, spell())),
-                **miscast({"kind": "free_spell", "limit": "any"}),
-            },
-            "free_spells",
-        ),
+        ({"dispeller": army(wizard(2, spell())), **FREE}, "free_spells"),
         ({"caster": army(wizard(4, CURSE))}, "targets"),
         ({"dispeller": army(wizard(4, CURSE))}, "targets"),
         ({"caster": army(wizard(4, CURSE)), "dispeller": army(units=[BRAVE])}, "resistance"),
@@ -108,10 +84,7 @@ def test_units_are_shown_if_anything_can_happen_to_them() -> None:
     unit_of = unit("Guard")
     horrors = wizard(1, spell(), daemon_unit="Guard")
     idle = new_game(army(wizard(4, spell()), units=[unit_of]), army(units=[unit_of]))
-    assert [fit(idle.packed_scenarios, 0).own.units, fit(idle.packed_scenarios, 1).own.units] == [
-        0,
-        0,
-    ]
+    assert [fit(idle.packed_scenarios, seat).own.units for seat in (0, 1)] == [0, 0]
     for caster, units in (
         (army(wizard(4, spell(), CURSE), units=[unit_of]), 1),
         (army(wizard(4, spell(), unit="Guard"), units=[unit_of]), 1),
@@ -144,27 +117,23 @@ def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
     assert [int(codec.index_of[code]) for code in battle.legal_actions()] == [1, 2, 3, 4]
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_dice_are_as_many_as_can_be_committed(name: str, seat: int) -> None:
-    """More dice are never legal; with one die fewer in the limits the scenario does not fit."""
-    packed = table_of(name)
-    limits = fit(packed, seat)
-    rng = np.random.default_rng(3)
-    most = 1
-    for _ in range(some(name, 40)):
-        for battle in play_randomly(Battle(packed), rng):
-            if battle.mover == seat:
-                dice = [c for c in battle.legal_actions() if c < codes.FIRST_ITEM]
-                most = max(most, max(dice, default=0) - codes.FIRST_DICE)
-    assert most <= limits.dice
-    if name == "archmage-duel":
-        assert most == limits.dice
+@pytest.mark.parametrize(
+    ("name", "on", "off"),
+    [
+        ("long-siege", {"battle", "in_play"}, {"own_dice", "rerolls"}),
+        ("seventh-edition-duel", {"own_dice", "in_play"}, {"battle"}),
+    ],
+)
+def test_switches_of_bundled_scenarios(name: str, on: set[str], off: set[str]) -> None:
+    limits = fitted(name, 0)
+    assert {switch for switch in on | off if getattr(limits, switch)} == on
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_swapped_is_the_other_seats(name: str) -> None:
+def test_limits_cover_their_scenario_and_swapped_are_the_other_seats(name: str) -> None:
     caster, dispeller = fitted(name, 0), fitted(name, 1)
+    for seat, limits in enumerate((caster, dispeller)):
+        check_covers(limits, table_of(name), seat)
     assert caster.from_other_seat(dispeller.dice) == dispeller
     assert caster.from_other_seat(3).from_other_seat(caster.dice) == caster
 
@@ -188,13 +157,6 @@ def test_union_of_all_covers_all(seat: int) -> None:
     assert action_codec(limits).n >= max(
         action_codec(fit(packed, seat)).n for packed in packed_scenarios
     )
-
-
-@pytest.mark.parametrize("name", SCENARIOS)
-@pytest.mark.parametrize("seat", [0, 1])
-def test_own_limits_cover(name: str, seat: int) -> None:
-    packed = table_of(name)
-    check_covers(fit(packed, seat), packed, seat)
 
 
 @pytest.mark.parametrize(

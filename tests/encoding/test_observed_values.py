@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD, PASS
 from wfb_gym.engine.battle import Battle
@@ -15,11 +17,8 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario.sizes import ARMIES, CONTACT_MODELS, TARGETS
 
-from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
 from .test_observe import FREE, Census, Eye, bundled
 
-DUEL_RULES = {"rule one-turn dispels": 1.0, "rule recast per side": 1.0}
 DUEL_SPELLS = [(5, 20), (8, 40), (9, 50), (11, 60)]
 BEST = [200 / 216 * 20, 1121 / 1296 * 40, 1108 / 1296 * 50, 6224 / 7776 * 60]
 """With 3, 4, 4 and 5 dice: counted over all rolls, two 1s fail and two 6s succeed."""
@@ -29,98 +28,89 @@ STOPS = (2 + 9 + 9) / 36
 """Totals 3, 5 to 6, 8 to 9."""
 
 
-def duel(**changes: float) -> dict[str, float]:
-    """The caster's observation of the duel at the start: all numbers other than 0."""
+def duel_numbers(owner: str, other: str) -> dict[str, float]:
+    """The numbers other than 0 of the duel that do not change, for the side of these names."""
     seen = {
-        "node nominate": 1.0,
-        "own phase": 1.0,
         "phases left": 1 / 12,
-        "own pool": 0.6,
-        "enemy pool": 0.4,
-        **DUEL_RULES,
+        "rule one-turn dispels": 1.0,
+        "rule recast per side": 1.0,
         "miscast stops": STOPS,
-        "own wizard 1 level": 1.0,
-        "own wizard 1 wounds": 0.6,
-        "own wizard 1 can cast": 1.0,
-        "own wizard 1 miscast cost": MISCAST_COST / 100,
-        "enemy wizard 1 miscast cost": MISCAST_COST / 100,
-        "enemy wizard 1 level": 1.0,
-        "enemy wizard 1 wounds": 0.6,
-        "enemy wizard 1 can cast": 1.0,
-        "enemy item 1 uses": 0.25,
-        "enemy item 1 bearer": 1 / 6,
-        "enemy item 1 automatic": 1.0,
+        f"{other} item 1 uses": 0.25,
+        f"{other} item 1 bearer": 1 / 6,
+        f"{other} item 1 automatic": 1.0,
     }
+    for side in (owner, other):
+        seen[f"{side} wizard 1 level"] = 1.0
+        seen[f"{side} wizard 1 wounds"] = 0.6
+        seen[f"{side} wizard 1 can cast"] = 1.0
+        seen[f"{side} wizard 1 miscast cost"] = MISCAST_COST / 100
     for i, (value, worth) in enumerate(DUEL_SPELLS, 1):
-        seen[f"own spell {i} wizard"] = 1 / 6
-        seen[f"own spell {i} casting value"] = value / 15
-        seen[f"own spell {i} worth"] = worth / 100
-        seen[f"own spell {i} most dice"] = 0.5
-        seen[f"own spell {i} castable"] = 1.0
-        seen[f"own spell {i} best"] = BEST[i - 1] / 100
-    return {**seen, **changes}
+        seen[f"{owner} spell {i} wizard"] = 1 / 6
+        seen[f"{owner} spell {i} casting value"] = value / 15
+        seen[f"{owner} spell {i} worth"] = worth / 100
+    return seen
 
 
-def shown(battle: Battle, seat: int) -> dict[str, float]:
-    """Return all numbers of an observation other than 0, by name."""
-    return {
-        name: value
-        for name, value in Eye(battle.packed_scenarios, seat).named_fields(battle).items()
-        if value
-    }
+def castable(owner: str, most_dice: float, best: dict[int, float]) -> dict[str, float]:
+    """Numbers of spells that may be cast, by their best points."""
+    seen = {}
+    for i, points in best.items():
+        seen[f"{owner} spell {i} castable"] = 1.0
+        seen[f"{owner} spell {i} most dice"] = most_dice
+        seen[f"{owner} spell {i} best"] = points / 100
+    return seen
 
 
-def test_the_duel_at_the_start() -> None:
-    assert shown(bundled("archmage-duel"), 0) == pytest.approx(duel(), rel=1e-6)
+def shown(battle: Battle, seat: int = 0, part: str = "") -> dict[str, float]:
+    """Return numbers of an observation other than 0 whose names match, by name."""
+    named = Eye(battle.packed_scenarios, seat).named_fields(battle)
+    return {name: value for name, value in named.items() if value and re.search(part, name)}
 
 
-def test_the_duel_at_the_choice_of_dice() -> None:
+def turned(name: str) -> str:
+    """Return a name as the other seat has it."""
+    return re.sub("^(own|enemy) ", lambda it: "enemy " if it[1] == "own" else "own ", name)
+
+
+def for_seat(seat: int, numbers: dict[str, float]) -> dict[str, float]:
+    """Return numbers named from the first seat with the names of a seat."""
+    return {turned(name) if seat else name: value for name, value in numbers.items()}
+
+
+def assert_shown(battle: Battle, wanted: dict[str, float], *seats: int) -> None:
+    """Assert numbers of observations, named from the first seat, from both seats by default."""
+    for seat in seats or (0, 1):
+        names, seen = for_seat(seat, wanted), shown(battle, seat)
+        assert {name: seen.get(name, 0.0) for name in names} == pytest.approx(names)
+
+
+def assert_all_shown(battle: Battle, part: str, wanted: dict[str, float]) -> None:
+    """Assert all numbers other than 0 whose names match, named from the first seat."""
+    for seat in (0, 1):
+        seen = shown(battle, seat, turned(part) if seat else part)
+        assert seen == pytest.approx(for_seat(seat, wanted))
+
+
+def test_the_duel_at_the_start_and_at_the_choice_of_dice() -> None:
     battle = bundled("archmage-duel")
+    seen = duel_numbers("own", "enemy") | {"own phase": 1.0, "own pool": 0.6, "enemy pool": 0.4}
+    best = dict(enumerate(BEST, 1))
+    wanted = seen | {"node nominate": 1.0} | castable("own", 0.5, best)
+    assert shown(battle) == pytest.approx(wanted, rel=1e-6)
     battle.act(FIRST_CAST + 1)
-    seen = duel(**{"node pool dice": 1.0, "own spell 2 pending": 1.0})
-    del seen["node nominate"]
-    found = shown(battle, 0)
-    # Nominating a spell uses it up: it is no longer castable.
-    for field in ("most dice", "castable", "best"):
-        seen.pop(f"own spell 2 {field}")
-        found.pop(f"own spell 2 {field}", None)
-    assert found == pytest.approx(seen, rel=1e-6)
+    del best[2]  # nominating a spell uses it up
+    wanted = seen | {"node pool dice": 1.0, "own spell 2 pending": 1.0} | castable("own", 0.5, best)
+    assert shown(battle) == pytest.approx(wanted, rel=1e-6)
 
 
 def test_the_duel_at_the_dispel() -> None:
     """Fire Ball is cast with three dice, as 12, against four dispel dice and a scroll."""
     battle = bundled("archmage-duel")
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
-    assert battle.node == Node.DISPEL
-    found = shown(battle, 1)
-    seen = {
-        "node dispel": 1.0,
-        "phases left": 1 / 12,
-        "own pool": 0.4,
-        "enemy pool": 0.3,
-        "number to match": 12 / 15,
-        **DUEL_RULES,
-        "miscast stops": STOPS,
-        "own item 1 uses": 0.25,
-        "own item 1 bearer": 1 / 6,
-        "own item 1 automatic": 1.0,
-        "enemy spell 1 pending": 1.0,
-    }
-    for owner in ("own", "enemy"):
-        seen[f"{owner} wizard 1 level"] = 1.0
-        seen[f"{owner} wizard 1 wounds"] = 0.6
-        seen[f"{owner} wizard 1 can cast"] = 1.0
-        seen[f"{owner} wizard 1 miscast cost"] = MISCAST_COST / 100
-    best = [0.0, 178 / 216 * 40, 160 / 216 * 50, 108 / 216 * 60]
-    for i, (value, worth) in enumerate(DUEL_SPELLS, 1):
-        seen[f"enemy spell {i} wizard"] = 1 / 6
-        seen[f"enemy spell {i} casting value"] = value / 15
-        seen[f"enemy spell {i} worth"] = worth / 100
-        if i > 1:
-            seen[f"enemy spell {i} castable"] = 1.0
-            seen[f"enemy spell {i} most dice"] = 0.3
-            seen[f"enemy spell {i} best"] = best[i - 1] / 100
-    assert found == pytest.approx(seen, rel=1e-6)
+    best = {2: 178 / 216 * 40, 3: 160 / 216 * 50, 4: 108 / 216 * 60}
+    seen = duel_numbers("enemy", "own") | castable("enemy", 0.3, best)
+    seen |= {"node dispel": 1.0, "own pool": 0.4, "enemy pool": 0.3, "number to match": 12 / 15}
+    assert shown(battle, 1) == pytest.approx(seen | {"enemy spell 1 pending": 1.0}, rel=1e-6)
 
 
 def test_the_scroll_that_is_read_is_gone() -> None:
@@ -128,8 +118,7 @@ def test_the_scroll_that_is_read_is_gone() -> None:
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
     battle.act(battle.legal_actions()[-1])
     assert battle.node == Node.NOMINATE
-    assert "enemy item 1 uses" not in shown(battle, 0)
-    assert shown(battle, 0)["enemy pool"] == pytest.approx(0.4)
+    assert_shown(battle, {"enemy item 1 uses": 0, "enemy pool": 0.4})
 
 
 def test_spells_in_play_are_seen() -> None:
@@ -137,38 +126,28 @@ def test_spells_in_play_are_seen() -> None:
         army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0), spell("Bolt")), power_dice=6),
         army(wizard(1), dispel_dice=0),
     )
-    before = shown(battle, 0)
-    assert before["own spell 1 worth per phase"] == pytest.approx(0.03)
-    assert before["own spell 1 remains in play"] == 1.0
-    assert "own spell 1 in play" not in before
-    battle.cast("Ward", 2)
-    battle.roll(4, 5)
-    after = shown(battle, 0)
-    assert after["own spell 1 in play"] == 1.0
-    assert after["own spell 1 fresh"] == 1.0
-    assert "own spell 2 in play" not in after
+    assert_shown(battle, {"own spell 1 worth per phase": 0.03, "own spell 1 remains in play": 1})
+    assert_shown(battle, {"own spell 1 in play": 0})
+    battle.cast_with("Ward", 4, 5)
+    assert_shown(
+        battle, {"own spell 1 in play": 1, "own spell 1 fresh": 1, "own spell 2 in play": 0}
+    )
 
 
 def test_best_counts_later_payments_of_a_spell() -> None:
-    battle = new_game(
-        army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0)), power_dice=3), phases=4
+    ward = lasting("Ward", 5, 8.0, worth_per_phase=3.0)
+    battle = new_game(army(wizard(4, ward), power_dice=3), phases=4)
+    assert_shown(
+        battle, {"own spell 1 best": 200 / 216 * (8.0 + 4 * 3.0) / 100, "phases left": 4 / 12}
     )
-    seen = shown(battle, 0)
-    assert seen["own spell 1 best"] == pytest.approx(200 / 216 * (8.0 + 4 * 3.0) / 100)
-    assert seen["phases left"] == pytest.approx(4 / 12)
 
 
 def test_faces_are_observed_if_a_re_roll_is_possible() -> None:
-    battle = new_game(
-        army(wizard(3, spell("Bolt", 12), items=["Luckstone"]), power_dice=3), army(wizard(1))
-    )
-    battle.cast("Bolt", 3)
-    battle.roll(2, 2, 5)
+    mage = wizard(3, spell("Bolt", 12), items=["Luckstone"])
+    battle = new_game(army(mage, power_dice=3), army(wizard(1)))
+    battle.cast_with("Bolt", 2, 2, 5)
     assert battle.node == Node.KEEP_CASTING
-    seen = shown(battle, 0)
-    assert seen["faces 2"] == pytest.approx(0.2)
-    assert seen["faces 5"] == pytest.approx(0.1)
-    assert "faces 1" not in seen
+    assert_shown(battle, {"faces 1": 0, "faces 2": 0.2, "faces 5": 0.1})
     assert battle.legal_actions()[0] == PASS
 
 
@@ -184,36 +163,28 @@ def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
     )
 
 
+COMET = known("The Comet of Casandora")
 STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
 def test_units_are_seen_with_all_their_wounds() -> None:
-    seen = shown(skirmish(STRIKE), 0)
-    wounds = {name: value for name, value in seen.items() if name.endswith("wounds")}
-    assert wounds["own unit 1 wounds"] == pytest.approx(5 / 20)
-    assert wounds["enemy unit 1 wounds"] == pytest.approx(10 / 20)
-    assert wounds["enemy unit 2 wounds"] == pytest.approx(8 / 20)
-    assert seen["enemy unit 2 points"] == pytest.approx(0.09)
-    assert seen["enemy unit 2 wounds each"] == pytest.approx(0.2)
-    mirrored = shown(skirmish(STRIKE), 1)
-    assert mirrored["own unit 2 wounds"] == pytest.approx(8 / 20)
+    battle = skirmish(STRIKE)
+    assert_shown(battle, {"own unit 1 wounds": 5 / 20, "enemy unit 1 wounds": 10 / 20})
+    assert_shown(battle, {"enemy unit 2 wounds": 8 / 20, "enemy unit 2 wounds each": 0.2})
+    assert_shown(battle, {"enemy unit 2 points": 0.09})
 
 
 def test_each_target_has_the_expected_points_of_the_spell() -> None:
     """3.5 hits that wound with probability 2/3, at 6 and 9 points a model."""
     battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
     battle.nominate("Strike")
-    seen = shown(battle, 0)
-    assert seen["node target"] == 1.0
-    assert seen["own spell 1 pending"] == 1.0
-    expected_points = {
-        name: value for name, value in seen.items() if name.endswith("expected points")
-    }
-    assert expected_points == {
-        "enemy unit 1 expected points": pytest.approx(3.5 * 2 / 3 * 6 / 100),
-        "enemy unit 2 expected points": pytest.approx(3.5 * 2 / 3 * 9 / 100),
-    }
-    assert not any("aimed at" in name for name in seen)
+    assert_shown(battle, {"node target": 1, "own spell 1 pending": 1})
+    assert shown(battle, 0, "expected points|aimed at") == pytest.approx(
+        {
+            "enemy unit 1 expected points": 3.5 * 2 / 3 * 6 / 100,
+            "enemy unit 2 expected points": 3.5 * 2 / 3 * 9 / 100,
+        }
+    )
 
 
 def test_the_chosen_target_has_its_expected_points() -> None:
@@ -221,31 +192,25 @@ def test_the_chosen_target_has_its_expected_points() -> None:
     battle.nominate("Strike")
     battle.aim("Boyz")
     assert battle.node == Node.POOL_DICE
-    for seat, owner in ((0, "enemy"), (1, "own")):
-        seen = shown(battle, seat)
-        found = {n: v for n, v in seen.items() if n.endswith(("aimed at", "expected points"))}
-        assert found == {
-            f"{owner} unit 2 aimed at": 1.0,
-            f"{owner} unit 2 expected points": pytest.approx(3.5 * 2 / 3 * 9 / 100),
-        }
+    points = 3.5 * 2 / 3 * 9 / 100
+    wanted = {"enemy unit 2 aimed at": 1.0, "enemy unit 2 expected points": points}
+    assert_all_shown(battle, "aimed at|expected points", wanted)
 
 
 def test_later_payments_are_part_of_the_expected_points() -> None:
-    doom = aimed(
-        "Doom", 5, duration="remains_in_play", worth={"points": 1.0, "points_per_phase": 3.0}
-    )
-    battle = skirmish(doom, phases=4)
+    worth = {"points": 1.0, "points_per_phase": 3.0}
+    battle = skirmish(aimed("Doom", 5, duration="remains_in_play", worth=worth), phases=4)
     battle.nominate("Doom")
-    assert shown(battle, 0)["enemy unit 1 expected points"] == pytest.approx((1.0 + 4 * 3.0) / 100)
+    assert_shown(battle, {"enemy unit 1 expected points": (1.0 + 4 * 3.0) / 100}, 0)
 
 
 def test_characters_are_seen_as_targets() -> None:
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
     battle = skirmish(sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
     battle.nominate("Sting")
-    assert shown(battle, 0)["enemy wizard 1 expected points"] == pytest.approx(0.07)
+    assert_shown(battle, {"enemy wizard 1 expected points": 0.07}, 0)
     battle.aim("Hero")
-    assert shown(battle, 0)["enemy wizard 1 aimed at"] == 1.0
+    assert_shown(battle, {"enemy wizard 1 aimed at": 1})
 
 
 def free_spell() -> Game:
@@ -275,17 +240,14 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
     )  # three models, five
     battle.aim("Guard")
     assert battle.node == Node.DISPEL
-    assert shown(battle, 0)["own unit 1 aimed at"] == 0.5
-    assert shown(battle, 1)["enemy unit 1 aimed at"] == 0.5
+    assert_shown(battle, {"own unit 1 aimed at": 0.5})
 
 
 def test_a_spell_in_play_has_its_target() -> None:
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
     battle = skirmish(doom)
     battle.works("Doom", "Boyz")
-    codes = 1 + ARMIES * TARGETS
-    assert shown(battle, 0)["own spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
-    assert shown(battle, 1)["enemy spell 1 lies on"] == pytest.approx((1 + TARGETS + 1) / codes)
+    assert_shown(battle, {"own spell 1 lies on": (1 + TARGETS + 1) / (1 + ARMIES * TARGETS)})
 
 
 def test_marks_are_seen_bit_by_bit() -> None:
@@ -295,39 +257,31 @@ def test_marks_are_seen_bit_by_bit() -> None:
         army(units=[unit("Spears"), unit("Boyz")], dispel_dice=0),
         phases=2,
     )
-    for seat, owner in ((0, "own"), (1, "enemy")):
-        assert f"{owner} mark 1" not in shown(battle, seat)
+    assert_shown(battle, {"own mark 1": 0})
     battle.works("Curse", "Boyz", wizard=0)
-    assert shown(battle, 0)["own mark 1"] == pytest.approx(2 / 65535)
+    assert_shown(battle, {"own mark 1": 2 / 65535})
     battle.nominate("Curse", wizard=1)  # only the Spears can be cursed
     battle.play([FIRST_DICE + 2, (6, 6)])
-    assert shown(battle, 0)["own mark 1"] == pytest.approx(3 / 65535)
-    assert shown(battle, 1)["enemy mark 1"] == pytest.approx(3 / 65535)
+    assert_shown(battle, {"own mark 1": 3 / 65535})
 
 
 def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
-    battle = skirmish(known("The Comet of Casandora"), phases=3)
-    assert "own wizard 1 markers" not in shown(battle, 0)
+    battle = skirmish(COMET, phases=3)
+    assert_shown(battle, {"own wizard 1 markers": 0})
     battle.works("The Comet of Casandora", "Boyz")
-    seen = shown(battle, 0)
-    assert seen["own wizard 1 markers"] == pytest.approx(1 / 12)
-    assert seen["own spell 1 in play"] == 1.0
-    assert "own spell 1 remains in play" not in seen
-    assert "own spell 1 lasts one turn" not in seen
+    assert_shown(battle, {"own wizard 1 markers": 1 / 12, "own spell 1 in play": 1})
+    assert_shown(battle, {"own spell 1 remains in play": 0, "own spell 1 lasts one turn": 0})
 
 
 def test_a_comet_is_distinguished_from_an_instant() -> None:
-    battle = skirmish(known("The Comet of Casandora"), STRIKE, phases=3)
-    seen = shown(battle, 0), shown(battle, 1)
-    assert (seen[0]["own spell 1 lands later"], seen[1]["enemy spell 1 lands later"]) == (1.0, 1.0)
-    assert "own spell 2 lands later" not in seen[0]
+    battle = skirmish(COMET, STRIKE, phases=3)
+    assert_shown(battle, {"own spell 1 lands later": 1, "own spell 2 lands later": 0})
     plain = skirmish(STRIKE, phases=3)
     assert "own spell 1 lands later" not in Eye(plain.packed_scenarios, 0).named_fields(plain)
 
 
 def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
     """It lands at the first start with probability 1/2, at the second with 1/4, and so on."""
-    comet = known("The Comet of Casandora")
     hits = [0] * 13
     for one, other in product(range(1, 7), repeat=2):
         hits[one + other] += 1
@@ -338,18 +292,15 @@ def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
     )
     dearest = wounds * 9 / 100
     for left, chance in ((1, 0.0), (2, 1 / 2), (3, 3 / 4), (4, 7 / 8)):
-        battle = skirmish(comet, phases=left)
-        for seat, owner in ((0, "own"), (1, "enemy")):
-            worth = shown(battle, seat).get(f"{owner} spell 1 worth", 0.0)
-            assert worth == pytest.approx(chance * dearest, rel=1e-6)
-        assert ("own spell 1 best" in shown(battle, 0)) == (left > 1)
+        battle = skirmish(COMET, phases=left)
+        assert_shown(battle, {"own spell 1 worth": chance * dearest})
+        assert ("own spell 1 best" in shown(battle)) == (left > 1)
         battle.nominate("The Comet of Casandora")
-        expected_value = shown(battle, 0).get("enemy unit 2 expected points", 0.0)
-        assert expected_value == pytest.approx(chance * dearest, rel=1e-6)
+        assert_shown(battle, {"enemy unit 2 expected points": chance * dearest}, 0)
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 2, (6, 6)])
     battle.roll(1)  # another marker, and two phases left
-    assert shown(battle, 1)["enemy spell 1 worth"] == pytest.approx(3 / 4 * dearest, rel=1e-6)
+    assert_shown(battle, {"own spell 1 worth": 3 / 4 * dearest})
 
 
 def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:
@@ -361,31 +312,20 @@ def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:
     foe = army(seer, adept, units=[spears, unit("Bows", 20)], dispel_dice=0)
     battle = new_game(army(mage), foe, phases=3)
 
-    def seen(seat: int = 0) -> dict[str, float]:
-        owner = ("enemy", "own")[seat]
-        ends = "flees", "can cast", "leadership", "models at start", "models until test"
-        names = [f"{owner} wizard 1", f"{owner} unit 1", f"{owner} unit 2"]
-        found = shown(battle, seat)
-        return {
-            f"{name.split()[1]} {name[-1]} {end}": found[f"{name} {end}"]
-            for name in names
-            for end in ends
-            if f"{name} {end}" in found
-        }
-
-    untested = {"unit 1 leadership": 0.9, "unit 2 leadership": 0.7}
-    start = {**untested, "unit 1 models at start": 2.0, "wizard 1 can cast": 1.0}
-    assert seen() == pytest.approx({**start, "unit 1 models until test": 0.5})
+    part = "enemy (wizard 1|unit [12]) (flees|can cast|leadership|models)"
+    untested = {"enemy unit 1 leadership": 0.9, "enemy unit 2 leadership": 0.7}
+    start = {**untested, "enemy unit 1 models at start": 2.0, "enemy wizard 1 can cast": 1.0}
+    assert shown(battle, 0, part) == pytest.approx({**start, "enemy unit 1 models until test": 0.5})
     battle.works("Blast", "Spears")
     battle.resolve(4)
-    assert seen() == pytest.approx({**start, "unit 1 models until test": 0.3})
+    assert shown(battle, 0, part) == pytest.approx({**start, "enemy unit 1 models until test": 0.3})
     battle.works("Strike", "Spears")  # which is the last one
     battle.resolve(6)
     battle.roll(5, 5)  # they panic
     battle.roll(5, 5)  # and flee on
     assert battle.state.phase == 1
-    fled = {**untested, "unit 1 flees": 1.0, "wizard 1 flees": 1.0}
-    assert seen() == seen(1) == pytest.approx(fled)
+    fled = {**untested, "enemy unit 1 flees": 1.0, "enemy wizard 1 flees": 1.0}
+    assert_all_shown(battle, part, fled)
 
 
 def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
@@ -393,11 +333,9 @@ def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
         army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
         army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
     )
-    seen = shown(battle, 0)
-    assert seen["own spell 1 castable"] == 1.0
-    assert "own spell 1 most dice" not in seen
-    assert seen["own spell 1 best"] == pytest.approx(seen["own spell 1 worth"])
-    assert seen["own spell 1 casting value"] == pytest.approx(3 / 15)
+    best = shown(battle)["own spell 1 worth"]
+    assert_shown(battle, {"own spell 1 best": best, "own spell 1 casting value": 3 / 15})
+    assert_shown(battle, {"own spell 1 castable": 1, "own spell 1 most dice": 0})
 
 
 def test_the_number_to_dispel_may_be_negative() -> None:
@@ -412,29 +350,24 @@ def test_the_number_to_dispel_may_be_negative() -> None:
             for name in names
         ],
     )
-    battle.cast("Bolt", 2)
-    battle.roll(4, 4)
+    battle.cast_with("Bolt", 4, 4)
     for name in names:
         battle.use(name)
     battle.dispel(2, 3)
     battle.act(FIRST_REROLL + 1)
     battle.roll(2)
     assert battle.node == Node.KEEP_DISPEL
-    assert shown(battle, 1)["number to match"] == pytest.approx((8 - 12) / 15)
+    assert_shown(battle, {"number to match": (8 - 12) / 15})
     Census(Eye(battle.packed_scenarios, 1)).count(battle)  # all within their bounds
 
 
 def test_uses_that_help_a_dispel_are_counted() -> None:
     charm = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 1}}
     battle = new_game(army(wizard(4, spell("Bolt", 8))), army(items=["Charm"] * 3), items=[charm])
-    battle.cast("Bolt", 2)
-    battle.roll(4, 4)
+    battle.cast_with("Bolt", 4, 4)
     for uses in (1, 2):
         battle.use("Charm")
-        for seat, owner in ((0, "enemy"), (1, "own")):
-            seen = shown(battle, seat)
-            assert seen[f"{owner} item 1 declared"] == uses
-            assert seen[f"{owner} item 1 uses"] == (3 - uses) / 4
+        assert_shown(battle, {"enemy item 1 declared": uses, "enemy item 1 uses": (3 - uses) / 4})
 
 
 def test_the_item_that_may_keep_dice_is_marked() -> None:
@@ -443,12 +376,10 @@ def test_the_item_that_may_keep_dice_is_marked() -> None:
     )
     battle.stop()
     assert battle.node == Node.STORE_DICE
-    seen = shown(battle, 0)
-    assert seen["node store dice"] == 1.0
-    declared = [name for name in seen if name.endswith("declared")]
-    assert declared == ["own item 2 declared"]
+    assert_shown(battle, {"node store dice": 1})
+    assert_all_shown(battle, "declared", {"own item 2 declared": 1.0})
     battle.act(FIRST_DICE + 2)
-    assert shown(battle, 0)["own item 2 uses"] == pytest.approx(2 / 4)
+    assert_shown(battle, {"own item 2 uses": 2 / 4})
 
 
 def test_the_spells_that_were_drawn_are_marked() -> None:
@@ -459,19 +390,14 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
     )
     battle.roll(3, 5)
     assert battle.node == Node.SWAP_SPELL
-    seen = shown(battle, 0)
-    assert seen["node swap spell"] == 1.0
-    pending = [name for name in seen if name.endswith("pending")]
-    assert pending == ["own spell 4 pending", "own spell 6 pending"]
-    assert [n for n in seen if n.endswith("known")] == [f"own spell {k} known" for k in (1, 4, 6)]
+    assert_shown(battle, {"node swap spell": 1})
+    assert_all_shown(battle, "pending", {f"own spell {k} pending": 1.0 for k in (4, 6)})
+    assert_all_shown(battle, "known", {f"own spell {k} known": 1.0 for k in (1, 4, 6)})
 
 
 def test_the_points_of_a_comet_and_their_expected_points() -> None:
     battle = new_game(
-        army(
-            wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0], points=0.0),
-            power_dice=9,
-        ),
+        army(wizard(4, COMET, position=[24.0, 4.0], points=0.0), power_dice=9),
         army(
             units=[
                 unit("Boyz", 20, position=[16.0, 30.0], facing=180.0, points=9.0),
@@ -488,20 +414,16 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
     for nominated in (False, True):
         if nominated:
             battle.nominate("The Comet of Casandora")
-        seen = shown(battle, 0)
-        assert [seen[f"comet at point {k + 1}"] for k in range(count)] == pytest.approx(
-            expected_points
-        )
-        assert "own wizard 1 comet point" not in seen
-        assert not any("comet" in name for name in shown(battle, 1))
+        wanted = {f"comet at point {k + 1}": expected_points[k] for k in range(count)}
+        assert shown(battle, 0, "comet") == pytest.approx(wanted)
+        assert not shown(battle, 1, "comet")
     battle.act(battle.legal_actions()[2])
     for node in (Node.POOL_DICE, Node.ROLL_COMET):
         assert battle.node == node
-        for seat, owner in ((0, "own"), (1, "enemy")):
-            seen = shown(battle, seat)
-            assert seen[f"{owner} wizard 1 comet point"] == 3 / 64
-            assert seen[f"{owner} spell 1 worth"] == pytest.approx(expected_points[2])
-            assert not any(name.startswith("comet at") for name in seen)
+        assert_shown(
+            battle, {"own wizard 1 comet point": 3 / 64, "own spell 1 worth": expected_points[2]}
+        )
+        assert not shown(battle, 0, "^comet at") | shown(battle, 1, "^comet at")
         if node == Node.POOL_DICE:
             battle.play([FIRST_DICE + 2, (6, 6)])
 
@@ -511,7 +433,7 @@ def test_an_expected_loss_is_negative() -> None:
     field = {"width": 10.0, "depth": 10.0}
     battle = new_game(
         army(
-            wizard(4, known("The Comet of Casandora"), position=[9.0, 1.0]),
+            wizard(4, COMET, position=[9.0, 1.0]),
             units=[unit("Guard", 40, points=50.0, position=[5.0, 8.0])],
         ),
         army(units=[unit("Wolves", 1, points=1.0, position=[5.0, 9.0], facing=180.0)]),
@@ -520,8 +442,8 @@ def test_an_expected_loss_is_negative() -> None:
     )
     for seat in (0, 1):
         Census(Eye(battle.packed_scenarios, seat)).count(battle)
-    assert shown(battle, 0)["own spell 1 worth"] < -0.1
-    assert shown(battle, 0)["own spell 1 best"] < 0.0
+    assert shown(battle)["own spell 1 worth"] < -0.1
+    assert shown(battle)["own spell 1 best"] < 0.0
 
 
 def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
@@ -529,8 +451,7 @@ def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
     battle = skirmish(
         STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
     )
-    seen = shown(battle, 0)
-    assert seen["own spell 1 worth"] == pytest.approx(3.5 * 2 / 3 * 9 / 100)
+    assert_shown(battle, {"own spell 1 worth": 3.5 * 2 / 3 * 9 / 100})
 
 
 @pytest.mark.parametrize(
@@ -544,7 +465,7 @@ def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
 @pytest.mark.parametrize("value", [False, True])
 def test_switches_of_the_rules_are_seen(key: str, name: str, value: bool) -> None:
     battle = new_game(army(wizard(2, spell()), power_dice=3), rules={key: value})
-    assert shown(battle, 0).get(name, 0.0) == float(value)
+    assert shown(battle).get(name, 0.0) == float(value)
 
 
 def test_powers_of_items_are_seen() -> None:
@@ -554,12 +475,9 @@ def test_powers_of_items_are_seen() -> None:
     names = ["Charm", "Amulet", "Stone"]
     mage = wizard(3, spell(), items=names)
     battle = new_game(army(mage, power_dice=3), items=[charm, amulet, stone])
-    seen = shown(battle, 0)
-    assert seen["own item 1 re-roll"] == 1.0
-    assert seen["own item 2 lasting bonus"] == pytest.approx(2 / 5)
-    assert seen["own item 3 extra dice"] == pytest.approx(0.2)
-    assert seen["own item 3 bonus"] == pytest.approx(1 / 5)
-    assert "own item 2 re-roll" not in seen
+    assert_all_shown(battle, "re-roll", {"own item 1 re-roll": 1.0})
+    assert_shown(battle, {"own item 2 lasting bonus": 2 / 5})
+    assert_shown(battle, {"own item 3 extra dice": 0.2, "own item 3 bonus": 1 / 5})
 
 
 EVERY_DIE = {"dice": 2, "check": True, "either_phase": True}
@@ -579,17 +497,11 @@ POWERS = [
         {"helps casts": 1.0, "holds dice": 1.0},
     ),
     ({"uses": 1, "when_dispelling": {"automatic": True}}, {}),
-    (
-        {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}},
-        {"forgotten": 0.5},
-    ),
+    ({"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}}, {"forgotten": 0.5}),
     ({"power_dice": 1, "dispel_dice": 2}, {"power dice": 0.1, "dispel dice": 0.2}),
     ({"takes_power_dice": 3}, {"takes power": 0.3}),
     ({"stores": {"dice": 3}}, {"keeps": 0.3}),
-    (
-        {"stores": EVERY_DIE},
-        {"keeps": 0.2, "keeps on a roll": 1.0, "keeps of any phase": 1.0},
-    ),
+    ({"stores": EVERY_DIE}, {"keeps": 0.2, "keeps on a roll": 1.0, "keeps of any phase": 1.0}),
 ]
 """Observed powers of items, in a scenario with an unusual item."""
 NAMES_OF_POWERS = (
@@ -608,10 +520,9 @@ def test_unusual_items_are_distinguished(
         army(wizard(2, items=["Thing"])),
         items=[{"name": "Thing", **item}],
     )
-    for seat, owner in ((0, "enemy"), (1, "own")):
-        found = shown(battle, seat)
-        powers = {name: found.get(f"{owner} item 1 {name}", 0.0) for name in NAMES_OF_POWERS}
-        assert powers == pytest.approx(dict.fromkeys(NAMES_OF_POWERS, 0.0) | powers_seen)
+    part = f"enemy item 1 ({'|'.join(NAMES_OF_POWERS)})$"
+    wanted = {f"enemy item 1 {name}": value for name, value in powers_seen.items()}
+    assert_all_shown(battle, part, wanted)
 
 
 def test_bonuses_and_doubles_of_a_caster_are_seen() -> None:
@@ -620,13 +531,8 @@ def test_bonuses_and_doubles_of_a_caster_are_seen() -> None:
         wizard(3, spell(), items=["Book of Hoeth"], name="Second"),
     )
     battle = new_game(army(*mages, power_dice=3))
-    for seat, owner in ((0, "own"), (1, "enemy")):
-        seen = shown(battle, seat)
-        powers = {name: value for name, value in seen.items() if name.endswith(("bonus", "double"))}
-        assert powers == {
-            f"{owner} wizard 1 cast bonus": pytest.approx(1 / 5),
-            f"{owner} wizard 2 any double": 1.0,
-        }
+    wanted = {"own wizard 1 cast bonus": 1 / 5, "own wizard 2 any double": 1.0}
+    assert_all_shown(battle, "(bonus|double)$", wanted)
 
 
 def chance_to_cast(dice: int, value: int, *, sixes: bool = True) -> float:
@@ -648,7 +554,7 @@ def test_best_counts_what_is_added_to_every_cast() -> None:
         army(*mages, power_dice=3),
         items=[{"name": "Staff", "cast_bonus": 2}, {"name": "Curse", "cast_bonus": -3}],
     )
-    seen = shown(battle, 0)
+    seen = shown(battle)
     for k, need in ((1, 9 - 2), (2, 9 + 3)):
         best = max(chance_to_cast(dice, need) for dice in (1, 2, 3)) * 20.0
         assert seen[f"own spell {k} best"] == pytest.approx(best / 100)
@@ -670,16 +576,16 @@ def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
             {"name": "Charm", "uses": 1, "when_casting": {"bonus": 1}},
         ],
     )
-    seen = shown(battle, 0)
-    best = {name: value for name, value in seen.items() if " best" in name}
+    best = shown(battle, 0, " best")
     assert chance_to_cast(3, 14, sixes=False) < chance_to_cast(3, 14)
-    assert best == {
-        "own spell 1 best with item": pytest.approx(chance_to_cast(3, 14, sixes=False) * 0.2),
-        "own spell 2 best": pytest.approx(2 / 6 * 0.2),
-        "own spell 2 best with item": pytest.approx(3 / 6 * 0.2),
-        "own spell 3 best": pytest.approx(2 / 6 * 0.2),
-        "own spell 3 best with item": pytest.approx(2 / 6 * 0.2),
+    wanted = {
+        "own spell 1 best with item": chance_to_cast(3, 14, sixes=False) * 0.2,
+        "own spell 2 best": 2 / 6 * 0.2,
+        "own spell 2 best with item": 3 / 6 * 0.2,
+        "own spell 3 best": 2 / 6 * 0.2,
+        "own spell 3 best with item": 2 / 6 * 0.2,
     }
+    assert best == pytest.approx(wanted)
 
 
 def test_expected_points_are_victory_points_under_that_scoring() -> None:
@@ -694,12 +600,11 @@ def test_expected_points_are_victory_points_under_that_scoring() -> None:
     none = sum((1 / 3) ** hits for hits in range(1, 7)) / 6
     five = (2 / 3) ** 5 / 6  # 5 or 6 of as many hits
     five += ((2 / 3) ** 6 + 6 * (2 / 3) ** 5 / 3) / 6
-    wanted = pytest.approx((30 * (1 - none) + 30 * five) / 100), pytest.approx(36 * five / 100)
-    seen = shown(battle, 0)
-    assert (seen["own spell 1 at unit 1"], seen["own spell 1 at unit 2"]) == wanted
+    spears, boyz = (30 * (1 - none) + 30 * five) / 100, 36 * five / 100
+    assert_shown(battle, {"own spell 1 at unit 1": spears, "own spell 1 at unit 2": boyz}, 0)
     battle.nominate("Strike")
-    seen = shown(battle, 0)
-    assert (seen["enemy unit 1 expected points"], seen["enemy unit 2 expected points"]) == wanted
+    wanted = {"enemy unit 1 expected points": spears, "enemy unit 2 expected points": boyz}
+    assert shown(battle, 0, "expected points") == pytest.approx(wanted)
 
 
 def test_victory_points_are_observed_with_the_losses_until_half() -> None:
@@ -718,10 +623,7 @@ def test_victory_points_are_observed_with_the_losses_until_half() -> None:
         phases=2,
     )
 
-    def tally(seat: int) -> dict[str, float]:
-        seen = shown(battle, seat).items()
-        return {name: value for name, value in seen if re.search("counted|until half|rule v", name)}
-
+    part = "counted|until half|rule v"
     before = {
         "rule victory points": 1.0,
         "own wizard 1 counted if lost": 1.9,  # the general counts a hundred more
@@ -734,15 +636,12 @@ def test_victory_points_are_observed_with_the_losses_until_half() -> None:
         "enemy unit 2 counted if lost": 0.72,
         "enemy unit 2 wounds until half": 5 / 20,
     }
-    assert tally(0) == pytest.approx(before)
+    assert_all_shown(battle, part, before)
     battle.works("Strike", "Spears")
     battle.roll(6, *(6, 1, 1) * 6)
     after = before | {"enemy unit 1 counted": 0.3}
     del after["enemy unit 1 wounds until half"]
-    assert tally(0) == pytest.approx(after)
-    turned = {"own": "enemy", "enemy": "own"}
-    mirrored = {re.sub("own|enemy", lambda it: turned[it[0]], k): v for k, v in after.items()}
-    assert tally(1) == pytest.approx(mirrored)
+    assert_all_shown(battle, part, after)
 
 
 @pytest.mark.parametrize("panic", [False, True])
@@ -765,20 +664,14 @@ def test_magic_resistance_is_shared_with_the_unit_while_it_exists() -> None:
         phases=2,
     )  # fmt: skip
 
-    def resistance(seat: int) -> dict[str, float]:
-        seen = shown(battle, seat).items()
-        return {name: value for name, value in seen if name.endswith("magic resistance")}
-
-    before = {"unit 1": 0.1, "unit 2": 0.2, "wizard 1": 0.2, "wizard 2": 0.3}
-    for seat, owner in ((0, "enemy"), (1, "own")):
-        wanted = {f"{owner} {who} magic resistance": dice for who, dice in before.items()}
-        assert resistance(seat) == pytest.approx(wanted)
+    dice = {"unit 1": 0.1, "unit 2": 0.2, "wizard 1": 0.2, "wizard 2": 0.3}
+    wanted = {f"enemy {who} magic resistance": each for who, each in dice.items()}
+    assert_all_shown(battle, "magic resistance", wanted)
     battle.works("Strike", "Boyz")
     battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard is a unit of its own
     assert battle.state.unit_wounds[1, 1] == 0
-    assert resistance(0) == pytest.approx(
-        {f"enemy {who} magic resistance": d for who, d in before.items() if who != "unit 2"}
-    )
+    del wanted["enemy unit 2 magic resistance"]
+    assert_all_shown(battle, "magic resistance", wanted)
 
 
 def test_each_spell_has_its_expected_points_at_each_target() -> None:
@@ -788,10 +681,7 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
     battle = skirmish(STRIKE, doom, ward, sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
 
-    def expected_points(seat: int) -> dict[str, float]:
-        seen = shown(battle, seat).items()
-        return {name: value for name, value in seen if re.search(r" at (unit|wizard) ", name)}
-
+    part = " at (unit|wizard) "
     strike = {f"unit {k}": 3.5 * 2 / 3 * worth / 100 for k, worth in ((1, 6.0), (2, 9.0))}
     wanted = {
         **{f"own spell 1 at {name}": worth for name, worth in strike.items()},
@@ -803,20 +693,18 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
         "own spell 4 at unit 2": 0.07,
         "own spell 4 at wizard 1": 0.07,
     }
-    assert expected_points(0) == pytest.approx(wanted)
-    assert expected_points(1) == {}  # it has nothing to choose from
-    friends = [name for name in shown(battle, 0) if name.endswith("for friends")]
-    assert friends == ["own spell 3 for friends"]
+    assert shown(battle, 0, part) == pytest.approx(wanted)
+    assert shown(battle, 1, part) == {}  # it has nothing to choose from
+    assert [*shown(battle, 0, "for friends")] == ["own spell 3 for friends"]
     battle.works("Doom", "Boyz")
     spent = {name: worth for name, worth in wanted.items() if "spell 2" not in name}
-    assert expected_points(0) == pytest.approx(spent)
+    assert shown(battle, 0, part) == pytest.approx(spent)
     battle.nominate("Strike")
-    assert expected_points(0) == {}  # the spell is chosen
+    assert shown(battle, 0, part) == {}  # the spell is chosen
     battle.aim("Boyz")
     battle.play([FIRST_DICE + 1, (1,)])
-    assert expected_points(0) == pytest.approx(
-        {n: w for n, w in spent.items() if "spell 1" not in n}
-    )
+    left = {name: worth for name, worth in spent.items() if "spell 1" not in name}
+    assert shown(battle, 0, part) == pytest.approx(left)
 
 
 def test_a_removed_target_has_no_expected_points() -> None:
@@ -829,12 +717,12 @@ def test_a_removed_target_has_no_expected_points() -> None:
             dispel_dice=0,
         ),
     )
-    before = {name for name in shown(battle, 0) if name.startswith("own spell 2 at ")}
-    assert before == {"own spell 2 at unit 1", "own spell 2 at unit 2"}
+    part = "own spell 2 at "
+    assert {*shown(battle, 0, part)} == {"own spell 2 at unit 1", "own spell 2 at unit 2"}
     battle.works("Strike", "Spears")
     battle.roll(5, *(6, 1, 1) * 5)
-    after = {name for name in shown(battle, 0) if name.startswith("own spell 2 at ")}
-    assert after == {"own spell 2 at wizard 1", "own spell 2 at unit 2"}  # out of the unit now
+    after = {"own spell 2 at wizard 1", "own spell 2 at unit 2"}  # out of the unit now
+    assert {*shown(battle, 0, part)} == after
 
 
 def test_free_spells_and_rolled_spells_have_expected_points() -> None:
@@ -855,13 +743,13 @@ def test_free_spells_and_rolled_spells_have_expected_points() -> None:
 def test_dice_of_a_wizards_own_are_seen_until_they_are_committed() -> None:
     mage = wizard(2, spell(), spell("Second"))
     battle = new_game(army(mage, power_dice=3), rules={"own_dice": True})
-    assert shown(battle, 0)["own wizard 1 own dice"] == pytest.approx(0.2)
+    assert_shown(battle, {"own wizard 1 own dice": 0.2})
     battle.nominate("Bolt")
     assert battle.node == Node.RESERVE_DICE
     battle.act(FIRST_DICE + 1)
-    assert shown(battle, 0)["own dice committed"] == pytest.approx(0.1)
+    assert shown(battle)["own dice committed"] == pytest.approx(0.1)
     battle.play([FIRST_DICE + 1, (1, 2)])
-    assert shown(battle, 0)["own wizard 1 own dice"] == pytest.approx(0.1)
+    assert_shown(battle, {"own wizard 1 own dice": 0.1})
 
 
 def test_a_miscast_row_is_observed_with_its_completed_effects() -> None:
@@ -869,68 +757,53 @@ def test_a_miscast_row_is_observed_with_its_completed_effects() -> None:
     mage = wizard(2, spell("Bolt"), spell("Second", 8), items=["Jewel of the Dusk"])
     foe = wizard(2, spell("Curse", 5, 5.0), name="Foe")
     battle = new_game(army(mage, power_dice=5), army(foe, dispel_dice=3), **FREE)
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     assert battle.node == Node.FREE_SPELL
-    seen = shown(battle, 1)
-    assert seen["miscast row"] == pytest.approx(1 / 12)
-    assert seen["effect"] == pytest.approx(1 / 12)
+    assert_shown(battle, {"miscast row": 1 / 12, "effect": 1 / 12})
     battle.nominate("Curse")
-    seen = shown(battle, 0)
-    assert seen["dispelling free"] == 1.0
+    assert_shown(battle, {"dispelling free": 1})
     battle.act(FIRST_WIZARD)
     assert battle.node == Node.DISPEL_POOL  # there is one die of its own, which must join
-    assert shown(battle, 0)["own wizard 1 joins"] == 1.0
+    assert_shown(battle, {"own wizard 1 joins": 1})
+
+
+def cast_with_charm(*faces: int, **charm: Any) -> Game:
+    """Roll three dice for a spell whose caster may roll one of them again."""
+    item = {"name": "Charm", "uses": 2, "reroll": {"dice": "one", "of": "cast", **charm}}
+    battle = new_game(
+        army(wizard(3, spell("Bolt", 12), items=["Charm"]), power_dice=3), army(wizard(1)),
+        items=[item], rules={"reroll_all_dice": False},
+    )  # fmt: skip
+    battle.cast_with("Bolt", *faces)
+    return battle
 
 
 def test_re_rolled_dice_are_observed_with_the_natural_result() -> None:
-    charm = {"name": "Charm", "uses": 2, "reroll": {"dice": "one", "of": "cast"}}
-    mage = wizard(3, spell("Bolt", 12), items=["Charm"])
-    battle = new_game(
-        army(mage, power_dice=3), army(wizard(1)), items=[charm], rules={"reroll_all_dice": False}
-    )
-    battle.cast("Bolt", 3)
-    battle.roll(2, 2, 5)
-    assert "natural dice" not in shown(battle, 0)
+    battle = cast_with_charm(2, 2, 5)
+    assert_shown(battle, {"natural dice": 0})
     battle.act(FIRST_REROLL + 1)
     battle.roll(3)
     assert battle.node == Node.KEEP_CASTING
-    seen = shown(battle, 0)
-    assert seen["held 3"] == pytest.approx(0.1)
-    assert seen["faces 2"] == pytest.approx(0.1)
+    assert_shown(battle, {"held 3": 0.1, "faces 2": 0.1})
 
 
 def test_natural_dice_that_miscast_are_seen() -> None:
-    charm = {
-        "name": "Charm", "uses": 1, "reroll": {"dice": "one", "of": "cast", "changes_natural": True}
-    }  # fmt: skip
-    mage = wizard(3, spell("Bolt", 12), items=["Charm"])
-    battle = new_game(army(mage, power_dice=3), army(wizard(1)), items=[charm])
-    battle.cast("Bolt", 3)
-    battle.roll(1, 1, 5)
-    assert shown(battle, 0)["natural dice"] == pytest.approx(1 / 3)
+    assert_shown(cast_with_charm(1, 1, 5, changes_natural=True), {"natural dice": 1 / 3})
 
 
 def test_models_in_base_contact_are_seen() -> None:
     touching = [{"side": "own", "models": 3}]
     hit = miscast({"kind": "base_contact_hit", "strength": 4, "armour_save": True})
     battle = new_game(army(wizard(2, spell(), base_contact=touching), power_dice=3), **hit)
-    for seat in (0, 1):
-        contact = {k: v for k, v in shown(battle, seat).items() if k.startswith("contact")}
-        assert contact == {"contact 1": pytest.approx(3 / CONTACT_MODELS)}
+    assert_all_shown(battle, "^contact", {"contact 1": 3 / CONTACT_MODELS})
 
 
 def test_a_locked_wizard_is_seen_with_its_lock() -> None:
     house = miscast({"kind": "locked", "until": "battle_end", "bars_items": False})
     second = wizard(2, spell("Second"), name="Second")
     battle = new_game(army(wizard(2, spell()), second, power_dice=5), phases=3, **house)
-    battle.cast("Bolt", 2, wizard=0)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
-    seen = shown(battle, 0)
-    assert seen["own wizard 1 lock"] == pytest.approx(Lock.BATTLE_END / 16)
-    assert "own wizard 2 lock" not in seen
+    battle.miscast(wizard=0)
+    assert_all_shown(battle, " lock$", {"own wizard 1 lock": Lock.BATTLE_END / 16})
 
 
 def test_a_spell_in_play_that_was_tried_is_marked() -> None:
@@ -946,26 +819,16 @@ def test_a_spell_in_play_that_was_tried_is_marked() -> None:
     battle.act(PASS)
     assert battle.mover == 1
     battle.try_in_play("Ward", 0)
-    assert shown(battle, 1)["dispelling in play"] == 1.0
-    assert shown(battle, 1)["enemy spell 1 tried"] == 1.0
+    assert_shown(battle, {"dispelling in play": 1, "own spell 1 tried": 1})
 
 
 def test_a_seat_observes_its_hidden_items_and_the_enemys_possible_ones() -> None:
-    sets = [
-        {"items": [], "weight": 1.0},
-        {"items": ["Dispel Scroll"], "weight": 3.0},
-    ]
+    sets = [{"items": [], "weight": 1.0}, {"items": ["Dispel Scroll"], "weight": 3.0}]
     battle = new_game(army(wizard(3, spell())), army(wizard(2), hidden=sets))
     battle.resolve(1)
-    names = (
-        "hidden set 1",
-        "hidden set 2",
-        "hidden set chance 1",
-        "hidden set chance 2",
-        "item 1 uses",
-        "item 1 shown",
+    assert_shown(
+        battle, {"enemy hidden set 2": 1, "enemy item 1 uses": 0.25, "enemy item 1 shown": 0}
     )
-    for seat, owner, kind in ((0, "enemy", 1.0), (1, "own", 0.0)):
-        found = shown(battle, seat)
-        values = [found.get(f"{owner} {name}", 0.0) for name in names]
-        assert values == pytest.approx([kind, 1.0, 0.25, 0.75, 0.25, 0.0])
+    assert_shown(battle, {"enemy hidden set chance 1": 0.25, "enemy hidden set chance 2": 0.75})
+    assert_shown(battle, {"enemy hidden set 1": 1}, 0)
+    assert_shown(battle, {"enemy hidden set 1": 0}, 1)

@@ -211,7 +211,10 @@ def tally(packed: Any, state: Any) -> float:
 
 @jit(forceinline=False)
 def casualties(packed: Any, state: Any) -> float:
-    """Return the points of all casualties or counted losses, from the first army's side."""
+    """Return the points of all casualties or counted losses, from the first army's side.
+
+    Differences count: models in contact of no unit are counted while they live.
+    """
     if packed.victory_points:
         return tally(packed, state)
     points = 0.0
@@ -226,6 +229,10 @@ def casualties(packed: Any, state: Any) -> float:
             if not side.wizards[w].daemons and side.wizards[w].alive:
                 gone = own - min(own, int64(state.wounds[army, w]))
                 lost += gone * side.wizards[w].points_per_wound
+        for group in range(packed.n_contacts):
+            contact = packed.contacts[group]
+            if contact.unit == 0 and contact.owner == army:
+                lost -= int64(state.contacts[group]) * contact.points
         points += lost if army == 1 else -lost
     return points
 

@@ -5,39 +5,25 @@ from collections.abc import Callable, Iterator
 
 from hypothesis import strategies as st
 
+from tests.support.builders import Data, Game, aimed, known
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
 
-from .builders import Data, Game, aimed, known
-
 ITEMS = [
-    "Dispel Scroll",
-    "Power Stone",
-    "Staff of Sorcery",
-    "Power Familiar",
-    "Wizard's Staff",
-    "Luckstone",
-    "Jewel of the Dusk",
-    "Whirl",
-    "Charm",
-]
+    "Dispel Scroll", "Power Stone", "Staff of Sorcery", "Power Familiar", "Wizard's Staff",
+    "Luckstone", "Jewel of the Dusk", "Whirl", "Charm",
+]  # fmt: skip
 FURTHER_ITEMS = [
-    "Rod of Power",
-    "Black Periapt",
-    "Seal of Destruction",
-    "Book of Hoeth",
-    "Master Rune of Balance",
-    "Ring of Frost",
-    "Cold Stone",
-]
+    "Rod of Power", "Black Periapt", "Seal of Destruction", "Book of Hoeth",
+    "Master Rune of Balance", "Ring of Frost", "Cold Stone",
+]  # fmt: skip
 """Items of targets and of stored dice, which some tests leave out."""
 _FROST = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 3}}
+_RING = {"power_level": 4, "spell": {"name": "Frost", **_FROST}}
+_STONE = {"power_level": 3, "uses": 1, "spell": {"name": "Hail", **_FROST}}
 OWN_ITEMS: list[Data] = [
-    {"name": "Ring of Frost", "bound": {"power_level": 4, "spell": {"name": "Frost", **_FROST}}},
-    {
-        "name": "Cold Stone",
-        "bound": {"power_level": 3, "uses": 1, "spell": {"name": "Hail", **_FROST}},
-    },
+    {"name": "Ring of Frost", "bound": _RING},
+    {"name": "Cold Stone", "bound": _STONE},
     {"name": "Whirl", "uses": 1, "reroll": {"of": "both", "dice": "all", "changes_natural": True}},
     {"name": "Charm", "uses": 2, "when_dispelling": {"bonus": 1}},
 ]
@@ -85,31 +71,18 @@ def spells(draw: st.DrawFn, index: int) -> Data:
     return data
 
 
-AIMED: list[Data] = [
-    *(
-        known(name)
-        for name in (
-            "Fire Ball",
-            "Burning Head",
-            "Conflagration of Doom",
-            "Wall of Fire",
-            "Rule of Burning Iron",
-            "Transmutation of Lead",
-            "Bane of Forged Steel",
-            "Pelt of Midnight",
-            "Pit of Shades",
-            "The Rain Lord",
-            "The Oxen Stands",
-            "Storm of Cronos",
-            "The Comet of Casandora",
-            "Healing Hand",
-            "Guardian Light",
-            "Steal Soul",
-            "Blinding Light",
-        )
-    ),
-    aimed("Great Bolt", 4, damage={"hits": "2D6", "strength": 6, "flaming": True}),
-]
+WITHOUT_WORTH = (
+    "Fire Ball", "Burning Head", "Conflagration of Doom", "Rule of Burning Iron", "Storm of Cronos",
+    "The Comet of Casandora", "Healing Hand", "Steal Soul", "Great Bolt",
+)  # fmt: skip
+"""Spells of the random armies that score only by wounds."""
+_KNOWN = [
+    *WITHOUT_WORTH[:-1],
+    "Wall of Fire", "Transmutation of Lead", "Bane of Forged Steel", "Pelt of Midnight",
+    "Pit of Shades", "The Rain Lord", "The Oxen Stands", "Guardian Light", "Blinding Light",
+]  # fmt: skip
+GREAT_BOLT = aimed("Great Bolt", 4, damage={"hits": "2D6", "strength": 6, "flaming": True})
+AIMED: list[Data] = [*map(known, _KNOWN), GREAT_BOLT]
 """Spells with targets, one of each kind."""
 
 
@@ -121,7 +94,6 @@ def aimed_spells(draw: st.DrawFn) -> list[Data]:
 
 @st.composite
 def units(draw: st.DrawFn, index: int) -> Data:
-    """Draw a small unit."""
     return {
         "name": f"Unit {index}",
         "models": draw(st.integers(1, 8)),
@@ -187,12 +159,18 @@ def armies(draw: st.DrawFn, least: int, further: bool = False) -> Data:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn) -> Scenario:
-    """Draw a small scenario of either edition, with any mixture of items, targets and miscasts."""
-    count = draw(st.integers(1, 3))
+def miscast_rows(draw: st.DrawFn, most: int) -> list[Data]:
+    """Draw up to this many rows of a miscast table."""
+    count = draw(st.integers(1, most))
     effects = [draw(st.lists(st.sampled_from(EFFECTS), max_size=3)) for _ in range(count)]
     cuts = [2, *sorted(draw(st.permutations(range(3, 13)))[: count - 1]), 13]
-    rows = [{"roll": [cuts[i], cuts[i + 1] - 1], "effects": effects[i]} for i in range(count)]
+    return [{"roll": [cuts[i], cuts[i + 1] - 1], "effects": effects[i]} for i in range(count)]
+
+
+@st.composite
+def scenarios(draw: st.DrawFn) -> Scenario:
+    """Draw a small scenario of either edition, with any mixture of items, targets and miscasts."""
+    rows = draw(miscast_rows(3))
     packed = draw(st.sampled_from(["house", "house", "6e", "7e"]))
     further = draw(st.booleans())
     return scenario_from_dict(
@@ -216,7 +194,6 @@ def scenarios(draw: st.DrawFn) -> Scenario:
 
 
 def bundled() -> list[Scenario]:
-    """Return every bundled scenario."""
     return [load_scenario(name) for name in bundled_scenarios()]
 
 
@@ -243,20 +220,6 @@ def wander(battle: Game, seed: int) -> Iterator[Game]:
         else:
             battle.roll(*throw(battle, lambda: choose.randint(1, 6)))
     yield battle
-
-
-WITHOUT_WORTH = (
-    "Fire Ball",
-    "Burning Head",
-    "Conflagration of Doom",
-    "Rule of Burning Iron",
-    "Storm of Cronos",
-    "The Comet of Casandora",
-    "Healing Hand",
-    "Steal Soul",
-    "Great Bolt",
-)
-"""Spells of the random armies that score only by wounds."""
 
 
 def drop_worths(side: Data) -> None:

@@ -1,31 +1,45 @@
 """Bound spells of items: no dice, no roll, a power level to match."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from tests.support.builders import (
+    PASS,
+    Data,
+    Game,
+    army,
+    game,
+    known,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
 
-from .builders import PASS, Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
+from .facts import check
 
 RING = "Ring of Flame"
-BOLT = {"name": "Cold", "target": "enemy_unit", "worth": {"points": 9.0}}
+COLD = {"name": "Cold", "target": "enemy_unit", "worth": {"points": 9.0}}
+SECOND = spell("Second")
 
 
-def bound(uses: int = 0, power_level: int = 4, **keys: Any) -> Data:
-    """Return an item with a bound spell."""
-    return {"name": "Stone", "bound": {"power_level": power_level, "uses": uses, "spell": BOLT}}
-
-
-def bearer(dice: int = 2, phases: int = 4, **keys: Any) -> Game:
+def bearer(
+    dice: int = 2, mages: Sequence[Data] = (), uses: int = 0, power: int = 0, **keys: Any
+) -> Game:
     """Return a hero with the stone, and a wizard without power dice."""
     hero = {"name": "Captain", "items": ["Stone"], **keys.pop("hero", {})}
-    side = army(*keys.pop("mages", ()), heroes=[hero], power_dice=keys.pop("power", 0))
-    foes = army(units=[unit()], dispel_dice=dice)
-    items = [bound(keys.pop("uses", 0))]
-    return game(side, foes, phases=phases, items=items, **keys)
+    side = army(*mages, heroes=keys.pop("heroes", [hero]), power_dice=power)
+    foes = army(
+        units=[unit(**keys.pop("foe", {}))], dispel_dice=dice, items=keys.pop("scrolls", [])
+    )
+    stone = {"name": "Stone", "bound": {"power_level": 4, "uses": uses, "spell": COLD}}
+    return game(side, foes, items=[stone], **{"phases": 4, **keys})
 
 
 def test_a_bound_spell_needs_no_power_dice() -> None:
@@ -49,8 +63,7 @@ def test_its_power_level_is_the_number_to_match() -> None:
 
 def test_a_bearer_off_the_table_cannot_use_it() -> None:
     assert bearer().can_cast("Cold")
-    mage = wizard(4, spell(), name="Mage")
-    battle = bearer(mages=[mage], power=2, hero={"status": "off_table"})
+    battle = bearer(mages=[wizard(4, spell())], power=2, hero={"status": "off_table"})
     assert not battle.can_cast("Cold")
 
 
@@ -65,9 +78,7 @@ def test_without_an_answer_it_works_at_once() -> None:
     "Spelleater Rune",
 ])  # fmt: skip
 def test_items_stop_it_as_it_is_never_irresistible(item: str) -> None:
-    hero = {"name": "Captain", "items": ["Stone"]}
-    foes = army(units=[unit()], dispel_dice=0, items=[item])
-    battle = game(army(heroes=[hero]), foes, phases=4, items=[bound()])
+    battle = bearer(dice=0, scrolls=[item])
     battle.nominate("Cold")
     battle.use(item)
     assert battle.points == 0
@@ -81,8 +92,7 @@ def test_a_bound_spell_once_in_each_phase() -> None:
 
 
 def test_each_bearer_of_the_item_has_its_own() -> None:
-    heroes = [{"name": name, "items": [RING]} for name in ("Captain", "Priest")]
-    battle = game(army(heroes=heroes), army(units=[unit()], dispel_dice=0), phases=4)
+    battle = bearer(0, heroes=[{"name": name, "items": [RING]} for name in ("Captain", "Priest")])
     battle.nominate("Fire Ball")
     battle.roll(1, 1, 1, 1)
     assert battle.state.phase == 0
@@ -90,26 +100,26 @@ def test_each_bearer_of_the_item_has_its_own() -> None:
     assert battle.node == Node.ROLL_STRIKE
 
 
-def test_counted_uses_are_spent_for_the_battle() -> None:
-    battle = bearer(dice=0, uses=1)
-    battle.nominate("Cold")
+@pytest.mark.parametrize("uses", [1, 2])
+def test_counted_uses_are_spent_for_the_battle(uses: int) -> None:
+    battle = bearer(dice=0, uses=uses)
+    for _ in range(uses):
+        battle.nominate("Cold")
     assert battle.is_over
-    battle = bearer(dice=0, uses=2)
-    battle.nominate("Cold")
-    battle.nominate("Cold")
-    assert battle.is_over
+
+
+def miscast_by_bearer(effect: Data, phases: int = 4) -> Game:
+    """Return a battle in which the bearer, a wizard, has miscast."""
+    mage = wizard(2, spell("Bolt"), SECOND, items=["Stone"])
+    battle = bearer(0, mages=[mage], power=4, heroes=[], phases=phases, **miscast(effect))
+    battle.miscast()
+    return battle
 
 
 def locked(bars_items: bool) -> Game:
-    """The bearer is a wizard who miscasts and may cast no more."""
+    """Return the same, after a miscast that locks the bearer."""
     lock = {"kind": "locked", "until": "own_next_phase", "bars_items": bars_items}
-    mage = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
-    side = army(mage, power_dice=4)
-    battle = game(side, army(units=[unit()], dispel_dice=0), items=[bound()], **miscast(lock))
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
-    return battle
+    return miscast_by_bearer(lock, phases=1)
 
 
 def test_a_locked_wizard_uses_it_all_the_same() -> None:
@@ -134,19 +144,11 @@ def test_the_fleeing_and_the_dead_use_none(status: str) -> None:
 
 
 def test_it_goes_with_its_bearer() -> None:
-    mage = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
-    foes = army(units=[unit()], dispel_dice=0)
-    house = miscast({"kind": "caster_removed"})
-    battle = game(army(mage, power_dice=4), foes, items=[bound()], phases=4, **house)
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
-    assert battle.is_over
+    assert miscast_by_bearer({"kind": "caster_removed"}).is_over
 
 
 def test_it_does_not_end_what_its_bearer_keeps_in_play() -> None:
-    mage = wizard(2, lasting(in_play=True), items=["Stone"])
-    battle = game(army(mage), army(units=[unit()], dispel_dice=0), items=[bound()])
+    battle = bearer(0, mages=[wizard(2, lasting(in_play=True), items=["Stone"])], heroes=[])
     battle.nominate("Cold")
     assert battle.is_in_play("Ward", 0)
 
@@ -155,9 +157,7 @@ def test_it_is_no_free_spell_of_a_miscast() -> None:
     foe = army(wizard(1, spell("Reply", 3), items=[RING], name="Foe"))
     side = army(wizard(1, spell("Bolt"), spell("Second")), units=[unit()])
     battle = game(side, foe, **miscast({"kind": "free_spell"}))
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     assert battle.node == Node.FREE_SPELL
     assert battle.can_cast("Reply")
     assert not battle.can_cast("Fire Ball")
@@ -176,8 +176,7 @@ def test_it_may_stay_unused() -> None:
 
 
 def test_a_ring_of_flame_holds_a_fire_ball() -> None:
-    hero = {"name": "Captain", "items": [RING]}
-    battle = game(army(heroes=[hero]), army(units=[unit()]))
+    battle = bearer(hero={"items": [RING]})
     battle.nominate("Fire Ball")
     assert battle.state.number == 3
     assert battle.act(PASS) == 0
@@ -186,10 +185,8 @@ def test_a_ring_of_flame_holds_a_fire_ball() -> None:
 
 
 def test_a_magic_resistance_stops_it_like_any_spell() -> None:
-    hero = {"name": "Captain", "items": [RING]}
-    battle = game(army(heroes=[hero]), army(units=[unit(magic_resistance=1)], dispel_dice=0))
+    battle = bearer(0, hero={"items": [RING]}, foe={"magic_resistance": 1}, phases=1)
     battle.nominate("Fire Ball")
     battle.act(actions.FIRST_DICE)
     battle.roll(3)
-    assert battle.points == 0
-    assert battle.is_over
+    check(battle, points=0, node=Node.END)

@@ -5,17 +5,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import Data, aimed, army, miscast, spell, unit, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import CHANCE
 
-from ..solver.small import SMALL, everywhere, explored, small, start
-from .builders import Data, aimed, army, miscast, spell, unit, wizard
-from .strategies import EFFECTS
+from ..solver.small import SMALL, everywhere, explored, scenario, small, start
+from . import strategies
+from .strategies import EFFECTS, OWN_ITEMS, miscast_rows, spells
 
 BUNDLED = ("apprentice", "archmage-duel", "orc-shaman-hunt")
 
@@ -96,10 +97,7 @@ def walk(made: Scenario, wanted: Node) -> list[Battle]:
 
 @pytest.mark.parametrize(
     ("made", "node"),
-    [
-        (small("three phases with locks"), Node.ROLL_LOCK),
-        (small("kept dice"), Node.ROLL_STORED),
-    ],
+    [(small("three phases with locks"), Node.ROLL_LOCK), (small("kept dice"), Node.ROLL_STORED)],
 )
 def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: Node) -> None:
     """A battle may be queried between its rolls."""
@@ -113,21 +111,15 @@ def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: No
 
 
 def test_nothing_is_merged_before_the_last_phase_or_with_aimed_spells() -> None:
-    aimed: Data = {"name": "Strike", "casting_value": 5, "target": "enemy_unit"}
-    aimed |= {"damage": {"hits": "D6", "strength": 4}}
-    packed = scenario_from_dict(
-        {
-            "name": "aimed",
-            "caster": army(wizard(4, aimed, spell()), power_dice=3),
-            "dispeller": army(units=[unit(models=3)], dispel_dice=1),
-        }
-    )
-    for made, phase in ((packed, 0), (small("two phases"), 0)):
+    strike = aimed(damage={"hits": "D6", "strength": 4})
+    caster = army(wizard(4, strike, spell()), power_dice=3)
+    with_aims = scenario(caster, army(units=[unit(models=3)], dispel_dice=1))
+    for made in (with_aims, small("two phases")):
         full, _ = explored(made, merging=False)
         battle = start(made)
         seen = 0
         for _ in everywhere(full, battle):
-            if battle.state.phase == phase:
+            if battle.state.phase == 0:
                 seen += 1
                 assert merged(battle).key() == battle.key()
         assert seen > 5
@@ -140,9 +132,8 @@ def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
 
     def left(models: int, *heroes: Data) -> int:
         foe = army(units=[unit(models=models)], heroes=list(heroes), dispel_dice=2)
-        document = {"name": "few", "caster": army(wizard(2, *spells), power_dice=3)}
-        battle = start(scenario_from_dict({**document, "dispeller": foe, **miscast()}))
-        return int(battle.state.unit_wounds[1, 0])
+        caster = army(wizard(2, *spells), power_dice=3)
+        return int(start(scenario(caster, foe, **miscast())).state.unit_wounds[1, 0])
 
     assert [left(models, hero) for models in (4, 5, 6, 7)] == [4, 5, 6, 6]
     assert [left(models) for models in (2, 3, 4)] == [2, 3, 3]
@@ -156,8 +147,7 @@ def test_units_matter_if_free_spells_may_still_wound_them() -> None:
 
     def left(*effects: Data) -> int:
         foe = army(wizard(1, bolt), units=[unit(models=60)])
-        document = {"name": "free", "caster": own, "dispeller": foe, **miscast(*effects)}
-        return int(start(scenario_from_dict(document)).state.unit_wounds[0, 0])
+        return int(start(scenario(own, foe, **miscast(*effects))).state.unit_wounds[0, 0])
 
     assert [left(), left(free), left(free, free)] == [1, 13, 25]
 
@@ -169,49 +159,21 @@ def test_a_level_that_caps_a_cast_matters() -> None:
     assert merged(battle).key() != merged(twin).key()
 
 
-BONUS: Data = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 1}}
-WHIRL: Data = {
-    "name": "Whirl",
-    "uses": 1,
-    "reroll": {"of": "both", "dice": "all", "changes_natural": True},
-}
 STONE: Data = {
     "name": "Ward Stone",
     "bound": {"power_level": 4, "uses": 1, "spell": {"name": "Glow", "worth": 4.0}},
 }
-ITEMS = [
-    "Dispel Scroll", "Power Stone", "Staff of Sorcery", "Luckstone", "Rod of Power",
-    "Wizard's Staff", "Jewel of the Dusk", "Charm", "Whirl", "Ward Stone",
-]  # fmt: skip
-
-
-@st.composite
-def spells(draw: st.DrawFn, index: int) -> Data:
-    lasts = draw(st.sampled_from(["instant", "instant", "remains_in_play", "one_turn"]))
-    data = spell(f"Spell {index}", draw(st.integers(3, 11)), float(draw(st.integers(1, 30))))
-    if lasts != "instant":
-        data |= {"duration": lasts, "worth_per_phase": float(draw(st.integers(1, 9)))}
-        data["in_play"] = draw(st.booleans())
-    return data
+ITEMS = [*strategies.ITEMS, "Rod of Power", "Ward Stone"]
 
 
 @st.composite
 def sides(draw: st.DrawFn, fewest: int, most_spells: int) -> Data:
     casters = []
     for number in range(draw(st.integers(fewest, 2))):
+        items = draw(st.lists(st.sampled_from(ITEMS), max_size=1))
         known = [draw(spells(k)) for k in range(draw(st.integers(fewest, most_spells)))]
-        for extra in known[1:]:
-            extra.pop("in_play", None)
-        casters.append(
-            wizard(
-                draw(st.integers(1, 4)),
-                *known,
-                name=f"Wizard {number}",
-                wounds=draw(st.integers(1, 4)),
-                points=60.0,
-                items=draw(st.lists(st.sampled_from(ITEMS), max_size=1)),
-            )
-        )
+        keys = {"wounds": draw(st.integers(1, 4)), "points": 60.0, "items": items}
+        casters.append(wizard(draw(st.integers(1, 4)), *known, name=f"Wizard {number}", **keys))
     return army(*casters, dispel_dice=draw(st.integers(0, 1)))
 
 
@@ -219,22 +181,14 @@ def sides(draw: st.DrawFn, fewest: int, most_spells: int) -> Data:
 def scenarios(draw: st.DrawFn) -> Scenario:
     caster, dispeller = draw(sides(1, 2)), draw(sides(0, 1))
     caster["power_dice"], dispeller["power_dice"] = draw(st.integers(1, 3)), 1
-    count = draw(st.integers(1, 2))
-    effects = [draw(st.lists(st.sampled_from(EFFECTS), max_size=3)) for _ in range(count)]
-    cut = draw(st.integers(3, 12))
-    ends = [(2, 12)] if count == 1 else [(2, cut - 1), (cut, 12)]
-    house = [{"roll": list(end), "effects": row} for end, row in zip(ends, effects, strict=True)]
-    return scenario_from_dict(
-        {
-            "name": "random",
-            "ruleset": draw(st.sampled_from(["6e", "6e", "7e"])),
-            "phases": draw(st.sampled_from([1, 1, 1, 2, 3])),
-            "rules": {"miscast_table": draw(st.sampled_from(["house", "house", "house", "6e"]))},
-            "miscast_tables": {"house": {"rows": house}},
-            "items": [BONUS, WHIRL, STONE],
-            "caster": caster,
-            "dispeller": dispeller,
-        }
+    return scenario(
+        caster,
+        dispeller,
+        ruleset=draw(st.sampled_from(["6e", "6e", "7e"])),
+        phases=draw(st.sampled_from([1, 1, 1, 2, 3])),
+        rules={"miscast_table": draw(st.sampled_from(["house", "house", "house", "6e"]))},
+        miscast_tables={"house": {"rows": draw(miscast_rows(2))}},
+        items=[*OWN_ITEMS, STONE],
     )
 
 
@@ -278,8 +232,7 @@ def aimed_scenarios(draw: st.DrawFn) -> Scenario:
         "panic": draw(st.booleans()),
         "scoring": draw(st.sampled_from(["points", "victory_points"])),
     }
-    document = {"name": "aimed", "phases": draw(st.sampled_from([1, 1, 1, 2])), **made}
-    return scenario_from_dict({**document, "caster": caster, "dispeller": dispeller})
+    return scenario(caster, dispeller, phases=draw(st.sampled_from([1, 1, 1, 2])), **made)
 
 
 def is_small(made: Scenario) -> bool:
@@ -294,40 +247,32 @@ def is_small(made: Scenario) -> bool:
     return not battle.is_over
 
 
-def checked(made: Scenario) -> None:
-    if is_small(made):
-        check(made)
-
-
-ANY = settings(
-    deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+@pytest.mark.parametrize(
+    ("strategy", "examples"),
+    [
+        (aimed_scenarios(), 10),
+        (scenarios(), 15),
+        pytest.param(scenarios(), 1500, marks=pytest.mark.slow),
+        pytest.param(aimed_scenarios(), 500, marks=pytest.mark.slow),
+    ],
+    ids=["aimed", "any", "very many", "very many aimed"],
 )
+def test_merging_holds_in_random_small_scenarios(
+    strategy: st.SearchStrategy[Scenario], examples: int
+) -> None:
+    @settings(
+        deadline=None,
+        derandomize=True,
+        database=None,
+        max_examples=examples,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def compare(made: Scenario) -> None:
+        if is_small(made):
+            check(made)
 
-
-@settings(ANY, max_examples=10)
-@given(aimed_scenarios())
-def test_merging_holds_with_aimed_spells(made: Scenario) -> None:
-    checked(made)
-
-
-@settings(ANY, max_examples=15)
-@given(scenarios())
-def test_merging_holds_in_any_small_scenario(made: Scenario) -> None:
-    checked(made)
-
-
-@pytest.mark.slow
-@settings(ANY, max_examples=1500)
-@given(scenarios())
-def test_merging_holds_in_very_many_small_scenarios(made: Scenario) -> None:
-    checked(made)
-
-
-@pytest.mark.slow
-@settings(ANY, max_examples=500)
-@given(aimed_scenarios())
-def test_merging_holds_in_very_many_scenarios_with_aimed_spells(made: Scenario) -> None:
-    checked(made)
+    compare()
 
 
 def test_all_kinds_of_nodes_are_compared() -> None:

@@ -4,28 +4,42 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import (
+    Data,
+    Game,
+    army,
+    game,
+    known,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym.engine.state import Node
 
-from .builders import Data, Game, army, game, known, lasting, miscast, spell, unit, wizard
+FOCAL: Data = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
+HIT: Data = {"kind": "caster_hit", "strength": 10}
+
+
+def daemons(models: int = 12, wounds: int = 1, **focal: Any) -> Data:
+    """Return an army of Horrors of level 2."""
+    pink = unit("Horrors", models, wounds=wounds, points=15.0, traits=["daemons"])
+    return army({**FOCAL, **focal}, units=[pink])
 
 
 def horrors(
-    *effects: Data, models: int = 12, wounds: int = 1, phases: int = 4, **keys: Any
+    *effects: Data, models: int = 12, wounds: int = 1, phases: int = 4, spells: Any = None
 ) -> Game:
-    """Return a unit of Horrors of level 2 with given effects of a miscast."""
-    pink = unit("Horrors", models, wounds=wounds, points=15.0, traits=["daemons"])
-    focal: Data = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
-    focal["spells"] = keys.pop("spells", [spell("Bolt"), spell("Second")])
-    foe = keys.pop("foe", army(units=[unit()]))
-    return game(army(focal, units=[pink]), foe, phases=phases, **keys, **miscast(*effects))
+    """Return a battle of Horrors of level 2 with given effects of a miscast."""
+    side = daemons(models, wounds, spells=spells or [spell("Bolt"), spell("Second")])
+    return game(side, army(units=[unit()]), phases=phases, **miscast(*effects))
 
 
 def mishap(*effects: Data, **keys: Any) -> Game:
     """Miscast; dice of the effects are due, if any."""
     battle = horrors(*effects, **keys)
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     return battle
 
 
@@ -34,14 +48,12 @@ def test_the_unit_makes_the_dice_of_a_wizard_of_its_level() -> None:
     assert battle.state.power == 2 + 2
     battle.nominate("Bolt")
     assert battle.most_dice() == 3
-    pink = unit("Horrors", traits=["daemons"])
-    focal = {"name": "Focal", "level": 3, "daemon_unit": "Horrors", "spells": [spell("X")]}
-    rival = game(army(wizard(1, spell())), army(focal, units=[pink]), phases=2)
+    rival = game(army(wizard(1, spell())), daemons(level=3, spells=[spell("X")]), phases=2)
     assert rival.state.dispel == 2 + 2
 
 
 def test_a_hit_on_the_caster_costs_the_unit_a_model() -> None:
-    battle = mishap({"kind": "caster_hit", "strength": 10})
+    battle = mishap(HIT)
     assert battle.node == Node.ROLL_HIT
     assert battle.roll(2, 1, 1) == -15
     assert battle.units_left(0) == [11]
@@ -59,26 +71,18 @@ def test_wounds_of_the_caster_are_the_units() -> None:
     assert battle.units_left(0) == [9]
 
 
-def test_a_caster_removed_is_one_model() -> None:
-    battle = mishap({"kind": "caster_removed"}, models=4, wounds=3)
-    assert battle.points == -15
-    assert battle.units_left(0) == [9]
-    wounded = horrors({"kind": "caster_removed"}, models=4, wounds=3)
-    wounded.state.unit_wounds[0, 0] = 8
-    wounded.cast("Bolt", 2)
-    wounded.roll(1, 1)
-    assert wounded.roll(3, 4) == -15
-    assert wounded.units_left(0) == [6]  # the wounded one goes
+@pytest.mark.parametrize(("left", "after"), [(12, 9), (8, 6)])
+def test_a_caster_removed_is_one_model(left: int, after: int) -> None:
+    battle = horrors({"kind": "caster_removed"}, models=4, wounds=3)
+    battle.state.unit_wounds[0, 0] = left
+    assert battle.miscast() == -15
+    assert battle.units_left(0) == [after]  # the wounded one goes
 
 
 def test_the_last_model_takes_the_caster_with_it() -> None:
-    ward = lasting("Ward")
-    effects = {"kind": "caster_hit", "strength": 10}
-    battle = horrors(effects, models=1, spells=[ward, spell("Bolt"), spell("Second")])
+    battle = horrors(HIT, models=1, spells=[lasting("Ward"), spell("Bolt"), spell("Second")])
     battle.works("Ward")
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     assert battle.roll(2, 1, 1) == -15  # its points are the unit's, and not counted twice
     assert battle.state.wounds[0, 0] == battle.state.level[0, 0] == 0
     assert battle.state.in_play[0] == 0
@@ -86,11 +90,8 @@ def test_the_last_model_takes_the_caster_with_it() -> None:
 
 
 def test_a_unit_wiped_out_by_a_spell_casts_no_more() -> None:
-    pink = unit("Horrors", 2, traits=["daemons"], points=15.0)
-    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
-    focal["spells"] = [lasting("Ward", in_play=True)]
-    foe = army(wizard(4, known("Fire Ball"), spell("Bolt")))
-    battle = game(foe, army(focal, units=[pink]), phases=2)
+    side = daemons(2, spells=[lasting("Ward", in_play=True)])
+    battle = game(army(wizard(4, known("Fire Ball"), spell("Bolt"))), side, phases=2)
     battle.works("Fire Ball")
     assert battle.roll(2, *(6, 1, 1) * 2) == 30
     assert battle.state.wounds[1, 0] == 0
@@ -114,10 +115,7 @@ def test_a_spell_on_itself_is_cast_by_the_unit() -> None:
 
 
 def test_the_focal_model_is_no_target_beside_its_unit() -> None:
-    pink = unit("Horrors", traits=["daemons"])
-    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
-    foe = army(wizard(4, known("Rule of Burning Iron")))
-    battle = game(foe, army(focal, units=[pink]))
+    battle = game(army(wizard(4, known("Rule of Burning Iron"))), daemons())
     battle.nominate("Rule of Burning Iron")
     assert battle.node == Node.POOL_DICE
 
@@ -125,8 +123,7 @@ def test_the_focal_model_is_no_target_beside_its_unit() -> None:
 def test_daemons_read_a_miscast_of_3_as_a_2() -> None:
     side = army(wizard(2, spell("Bolt"), wounds=3, miscast_table="daemons"))
     battle = game(side, army())
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
+    battle.cast_with("Bolt", 1, 1)
     chances = sorted(battle.outcomes().values())
     assert chances == pytest.approx(sorted(n / 36 for n in (3, 3, 9, 6, 9, 5, 1)))
     battle.roll(1, 2)
@@ -140,14 +137,11 @@ def test_each_wizard_miscasts_on_his_own_table() -> None:
         wizard(2, spell("Spark"), spell("More"), name="B"),
     )
     battle = game(army(*mages), army(), phases=3)
-    battle.cast("Spark", 2)
-    battle.roll(1, 1)
+    battle.cast_with("Spark", 1, 1)
     battle.roll(1, 2)  # the rulebook's 3: locked
     assert battle.node == Node.NOMINATE
     assert not battle.can_cast("More")
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(1, 2)
+    battle.miscast("Bolt", (1, 2))
     assert battle.node == Node.ROLL_HIT
 
 

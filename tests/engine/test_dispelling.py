@@ -4,23 +4,26 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, spell, wizard
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, army, game, lasting, spell, wizard
+from .facts import check
 
 BOOST = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}
+AMULET = {"name": "Amulet", "uses": 1, "when_dispelling": {"bonus": 1}}
+SCROLL, RUNE = "Dispel Scroll", "Rune of Spellbreaking"
 
 
 def cast(total: int = 8, dispeller: Data | None = None, **keys: Any) -> Game:
     """Return a battle after a cast with this total on two dice, or on three from 12 on."""
     mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
-    battle = game(army(mage), dispeller or army(dispel_dice=4), items=[BOOST], **keys)
+    items = [keys.pop("boost", BOOST), AMULET]
+    battle = game(army(mage), dispeller or army(dispel_dice=4), items=items, **keys)
     dice = 2 if total < 12 else 3
-    battle.cast("Bolt", dice)
     low = total // dice
-    battle.roll(*[low + (i < total - low * dice) for i in range(dice)])
+    battle.cast_with("Bolt", *[low + (i < total - low * dice) for i in range(dice)])
     assert battle.node == Node.DISPEL
     assert battle.state.number <= total  # totals beyond any dispel are one number
     return battle
@@ -44,9 +47,22 @@ def test_less_is_not() -> None:
     assert not works(battle)
 
 
-def test_two_ones_fail_whatever_the_total() -> None:
-    battle = cast(8)
-    battle.dispel(1, 6, 1, 6)
+@pytest.mark.parametrize(
+    ("total", "faces", "double_six", "boosted"),
+    [
+        (8, (1, 6, 1, 6), False, False),
+        (12, (1, 1, 6, 6), True, False),  # and two 6s
+        (3, (1, 1), False, True),
+    ],
+)
+def test_two_ones_fail_whatever_the_total(
+    total: int, faces: tuple[int, ...], double_six: bool, boosted: bool
+) -> None:
+    side = army(dispel_dice=4, items=["Charm"])
+    battle = cast(total, side, rules={"dispel_double_six": double_six})
+    if boosted:
+        battle.use("Charm")
+    battle.dispel(*faces)
     assert not works(battle)
 
 
@@ -55,12 +71,6 @@ def test_two_sixes_dispel_only_if_the_switch_is_on(double_six: bool) -> None:
     battle = cast(14, rules={"dispel_double_six": double_six})
     battle.dispel(6, 6)
     assert works(battle) == double_six
-
-
-def test_two_ones_come_before_two_sixes() -> None:
-    battle = cast(12, rules={"dispel_double_six": True})
-    battle.dispel(1, 1, 6, 6)
-    assert not works(battle)
 
 
 def test_any_number_of_dice_that_there_are() -> None:
@@ -78,15 +88,13 @@ def test_one_attempt_a_spell() -> None:
     battle = cast(8)
     battle.dispel(2)
     assert not works(battle)
-    assert battle.mover == 0
-    assert battle.state.dispel == 3
+    check(battle, mover=0, dispel=3)
 
 
 def test_letting_a_spell_through_costs_no_dice() -> None:
     battle = cast(8)
     battle.let_through()
-    assert battle.points == 10
-    assert battle.state.dispel == 4
+    check(battle, points=10, dispel=4)
 
 
 def test_no_wizard_is_needed() -> None:
@@ -95,75 +103,59 @@ def test_no_wizard_is_needed() -> None:
     assert works(battle)
 
 
-def test_a_scroll_dispels_without_a_roll() -> None:
-    battle = cast(14, army(dispel_dice=2, items=["Dispel Scroll"]))
-    battle.use("Dispel Scroll")
+@pytest.mark.parametrize("dice", [2, 0])
+def test_a_scroll_dispels_without_a_roll(dice: int) -> None:
+    battle = cast(14, army(dispel_dice=dice, items=[SCROLL]))
+    assert len(battle.legal_actions()) == 2 + dice
+    battle.use(SCROLL)
     assert works(battle)
-    assert battle.state.dispel == 2
+    assert battle.state.dispel == dice
 
 
-def test_a_scroll_is_read_once() -> None:
-    battle = cast(8, army(items=["Dispel Scroll"]))
-    battle.use("Dispel Scroll")
-    battle.cast("Second", 2)
-    battle.roll(4, 4)
-    assert not battle.can_use("Dispel Scroll")
-
-
-def test_two_scrolls_are_read_one_at_a_time() -> None:
-    battle = cast(8, army(items=["Dispel Scroll", "Dispel Scroll"]))
-    battle.use("Dispel Scroll")
-    battle.cast("Second", 2)
-    battle.roll(4, 4)
-    battle.use("Dispel Scroll")
-    assert battle.points == 0
-
-
-def test_a_scroll_without_any_dice() -> None:
-    battle = cast(8, army(dispel_dice=0, items=["Dispel Scroll"]))
-    assert len(battle.legal_actions()) == 2
-    battle.use("Dispel Scroll")
-    assert works(battle)
+@pytest.mark.parametrize("scrolls", [1, 2])
+def test_two_scrolls_are_read_one_at_a_time(scrolls: int) -> None:
+    battle = cast(8, army(items=[SCROLL] * scrolls))
+    battle.use(SCROLL)
+    battle.cast_with("Second", 4, 4)
+    assert battle.can_use(SCROLL) == (scrolls == 2)
+    if scrolls == 2:
+        battle.use(SCROLL)
+        assert battle.points == 0
 
 
 def test_a_scroll_not_against_irresistible_force() -> None:
-    battle = game(army(wizard(4, spell(), spell("Second"))), army(items=["Dispel Scroll"]))
-    battle.cast("Bolt", 2)
-    assert battle.roll(6, 6) == 10
+    battle = game(army(wizard(4, spell(), spell("Second"))), army(items=[SCROLL]))
+    assert battle.cast_with("Bolt", 6, 6) == 10
     assert battle.state.items[1, 0] == 1
 
 
-@pytest.mark.parametrize("status", ["fleeing", "dead", "off_table"])
-def test_a_fleeing_or_dead_wizard_reads_no_scroll(status: str) -> None:
-    battle = cast(8, army(wizard(2, status=status, items=["Dispel Scroll"])))
-    assert not battle.can_use("Dispel Scroll")
-
-
-@pytest.mark.parametrize("status", ["ready", "rallied"])
-def test_any_other_wizard_reads_his_scroll(status: str) -> None:
-    battle = cast(8, army(wizard(2, status=status, items=["Dispel Scroll"])))
-    assert battle.can_use("Dispel Scroll")
+@pytest.mark.parametrize(
+    ("status", "reads"),
+    [("fleeing", False), ("dead", False), ("off_table", False), ("ready", True), ("rallied", True)],
+)
+def test_a_fleeing_or_dead_wizard_reads_no_scroll(status: str, reads: bool) -> None:
+    battle = cast(8, army(wizard(2, status=status, items=[SCROLL])))
+    assert battle.can_use(SCROLL) == reads
 
 
 def test_an_item_of_the_army_needs_no_bearer() -> None:
-    battle = cast(8, army(wizard(2, status="dead"), items=["Rune of Spellbreaking"]))
-    battle.use("Rune of Spellbreaking")
+    battle = cast(8, army(wizard(2, status="dead"), items=[RUNE]))
+    battle.use(RUNE)
     assert works(battle)
 
 
 def test_a_scroll_ends_the_spells_that_its_reader_keeps_in_play() -> None:
-    reader = wizard(2, lasting(in_play=True), items=["Dispel Scroll"], name="Reader")
+    reader = wizard(2, lasting(in_play=True), items=[SCROLL], name="Reader")
     neighbour = wizard(2, lasting("Veil", in_play=True), name="Neighbour")
     battle = cast(8, army(reader, neighbour))
-    battle.use("Dispel Scroll")
+    battle.use(SCROLL)
     assert not battle.is_in_play("Ward", 1)
     assert battle.is_in_play("Veil", 1)
 
 
 def test_a_rune_ends_nothing() -> None:
-    reader = wizard(2, lasting(in_play=True), items=["Rune of Spellbreaking"])
-    battle = cast(8, army(reader))
-    battle.use("Rune of Spellbreaking")
+    battle = cast(8, army(wizard(2, lasting(in_play=True), items=[RUNE])))
+    battle.use(RUNE)
     assert battle.is_in_play("Ward", 1)
 
 
@@ -185,23 +177,19 @@ def test_a_boost_is_spent_though_the_dispel_fails() -> None:
 
 
 def test_a_boost_needs_dice_to_boost() -> None:
-    battle = cast(8, army(dispel_dice=0, items=["Charm", "Dispel Scroll"]))
+    battle = cast(8, army(dispel_dice=0, items=["Charm", SCROLL]))
     assert not battle.can_use("Charm")
 
 
 def test_no_scroll_after_a_boost() -> None:
-    battle = cast(8, army(items=["Charm", "Dispel Scroll"]))
+    battle = cast(8, army(items=["Charm", SCROLL]))
     battle.use("Charm")
-    assert not battle.can_use("Dispel Scroll")
+    assert not battle.can_use(SCROLL)
     assert not battle.can_use("Charm")
 
 
 def test_two_boosts_add_up() -> None:
-    other = {"name": "Amulet", "uses": 1, "when_dispelling": {"bonus": 1}}
-    mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
-    battle = game(army(mage), army(items=["Charm", "Amulet"]), items=[BOOST, other])
-    battle.cast("Bolt", 2)
-    battle.roll(4, 4)
+    battle = cast(8, army(items=["Charm", "Amulet"]))
     battle.use("Amulet")
     battle.use("Charm")
     battle.dispel(5)
@@ -212,12 +200,8 @@ def test_two_boosts_add_up() -> None:
     ("items", "uses"), [(["Charm", "Charm"], 1), (["Charm"], 2), (["Charm", "Charm"], 2)]
 )
 def test_two_boosts_of_one_kind_add_up(items: list[str], uses: int) -> None:
-    """Any number of items may help one dispel: 4 and twice 2 match 8."""
-    mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
-    boost = {**BOOST, "uses": uses}
-    battle = game(army(mage), army(items=items), items=[boost])
-    battle.cast("Bolt", 2)
-    battle.roll(4, 4)
+    """4 and twice 2 match 8."""
+    battle = cast(8, army(items=items), boost={**BOOST, "uses": uses})
     battle.use("Charm")
     assert battle.can_use("Charm")
     battle.use("Charm")
@@ -230,24 +214,15 @@ def test_two_boosts_of_one_kind_add_up(items: list[str], uses: int) -> None:
     assert battle.state.declared == 0
 
 
-def test_casting_totals_that_all_boosts_together_can_match_stay_apart() -> None:
+@pytest.mark.parametrize(("total", "number"), [(9, 9), (10, 10), (11, 11), (12, 11)])
+def test_casting_totals_that_all_boosts_together_can_match_stay_apart(
+    total: int, number: int
+) -> None:
     """A die and twice 2 match at most 10, not 11."""
-    numbers = []
-    for total in (9, 10, 11, 12):
-        mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
-        side = army(dispel_dice=1, items=["Charm", "Charm"])
-        battle = game(army(mage), side, items=[BOOST])
-        battle.cast("Bolt", 3)
-        battle.roll(3, 3, total - 6)
-        numbers.append(int(battle.state.number))
-    assert numbers == [9, 10, 11, 11]
-
-
-def test_a_boost_does_not_undo_two_ones() -> None:
-    battle = cast(3, army(items=["Charm"]))
-    battle.use("Charm")
-    battle.dispel(1, 1)
-    assert not works(battle)
+    mage = wizard(4, spell("Bolt", 3), spell("Second", 3))
+    battle = game(army(mage), army(dispel_dice=1, items=["Charm", "Charm"]), items=[BOOST])
+    battle.cast_with("Bolt", 3, 3, total - 6)
+    assert battle.state.number == number
 
 
 @pytest.mark.parametrize("status", ["ready", "fleeing", "dead", "off_table"])

@@ -1,27 +1,39 @@
 """The spell that a miscast gives the opponent, and the one answer to it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
+from .facts import check
 
 
-def free(*foes: Data, limit: str = "any", caster: Data | None = None, **keys: Any) -> Game:
+def free(*foes: Data, limit: str = "any", items: Sequence[str] = (), **keys: Any) -> Game:
     """Miscast Bolt (8+) with two of four dice; the opponent may cast."""
-    side = caster or army(wizard(2, spell("Bolt", 8), spell("Second", 8)))
+    mage = wizard(2, spell("Bolt", 8), spell("Second", 8), items=list(items))
     house = miscast({"kind": "free_spell", "limit": limit})
     house["rules"].update(keys.pop("rules", {}))
-    battle = game(side, army(*foes), **house, **keys)
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle = game(army(mage), army(*foes), **house, **keys)
+    battle.miscast()
     return battle
 
 
+def answered(name: str, *faces: int, **keys: Any) -> Game:
+    """Return a battle after a free spell, and an answer with these dice, if any."""
+    battle = free(FOE, **keys)
+    battle.nominate(name)
+    if faces:
+        battle.dispel(*faces)
+    else:
+        battle.act(PASS)
+    return battle
+
+
+CURSE = lasting("Curse", 5, 0, worth_per_phase=5)
 FOE = wizard(2, spell("Cheap", 8, 25), spell("Dear", 9, 70), name="Foe")
 
 
@@ -33,64 +45,45 @@ def test_the_opponent_chooses_among_his_spells_or_declines() -> None:
     assert (battle.node, battle.mover) == (Node.NOMINATE, 0)
 
 
-def test_the_limit_is_the_value_of_the_spell_that_miscast() -> None:
-    battle = free(FOE, limit="miscast_value")
+@pytest.mark.parametrize(("limit", "dear"), [("miscast_value", False), ("any", True)])
+def test_the_limit_is_the_value_of_the_spell_that_miscast(limit: str, dear: bool) -> None:
+    battle = free(FOE, limit=limit)
     assert battle.can_cast("Cheap")
-    assert not battle.can_cast("Dear")
-
-
-def test_without_a_limit_any_spell_will_do() -> None:
-    assert free(FOE).can_cast("Dear")
+    assert battle.can_cast("Dear") == dear
 
 
 def test_it_needs_no_roll_and_its_casting_value_is_to_match() -> None:
     battle = free(FOE)
     battle.nominate("Dear")
-    assert (battle.node, battle.mover) == (Node.DISPEL, 0)
-    assert battle.state.number == 9
+    check(battle, node=Node.DISPEL, mover=0, number=9)
     assert battle.act(PASS) == -70
     assert battle.node == Node.NOMINATE
 
 
 def test_the_answer_is_rolled_with_power_dice() -> None:
-    battle = free(FOE)
-    battle.nominate("Cheap")
-    battle.dispel(4, 4)
+    battle = answered("Cheap", 4, 4)
     assert battle.points == 0
     assert battle.is_over  # two dice for Bolt, two for the answer
-
-
-def test_an_answer_that_fails_costs_its_dice() -> None:
-    battle = free(FOE)
-    battle.nominate("Dear")
-    battle.dispel(4)
-    assert battle.points == -70
-    assert battle.state.power == 1
+    battle = answered("Dear", 4)  # an answer that fails costs its dice
+    check(battle, points=-70, power=1)
 
 
 def test_the_answer_may_be_a_scroll() -> None:
-    mage = wizard(2, spell("Bolt", 8), spell("Second", 8), items=["Dispel Scroll"])
-    battle = free(FOE, caster=army(mage))
+    battle = free(FOE, items=["Dispel Scroll"])
     battle.nominate("Dear")
     battle.use("Dispel Scroll")
-    assert battle.points == 0
-    assert (battle.node, battle.state.power) == (Node.NOMINATE, 2)
+    check(battle, points=0, node=Node.NOMINATE, power=2)
 
 
 def test_there_is_one_answer() -> None:
-    mage = wizard(2, spell("Bolt", 8), spell("Second", 8), items=["Dispel Scroll"])
-    battle = free(FOE, caster=army(mage))
-    battle.nominate("Dear")
-    battle.dispel(2)
-    assert battle.points == -70
-    assert battle.node == Node.NOMINATE
+    battle = answered("Dear", 2, items=["Dispel Scroll"])
+    check(battle, points=-70, node=Node.NOMINATE)
 
 
 @pytest.mark.parametrize("status", ["fleeing", "off_table", "dead"])
 def test_a_wizard_who_cannot_cast_cannot_use_it(status: str) -> None:
     battle = free({**FOE, "status": status})
-    assert battle.node == Node.NOMINATE
-    assert battle.mover == 0
+    check(battle, node=Node.NOMINATE, mover=0)
 
 
 def test_without_a_spell_low_enough_nothing_happens() -> None:
@@ -119,19 +112,16 @@ def test_a_spell_in_play_cannot_be_the_free_spell(recast: str, allowed: bool) ->
 
 
 def test_it_cannot_be_dispelled_at_the_end_of_the_phase() -> None:
-    foe = wizard(2, lasting("Curse", 5, 0, worth_per_phase=5), name="Foe")
-    battle = free(foe)
+    battle = free(wizard(2, CURSE, name="Foe"))
     battle.nominate("Curse")
     battle.act(PASS)
     assert battle.is_in_play("Curse", 1)
     battle.stop()
-    assert battle.is_over
-    assert battle.points == -5
+    check(battle, node=Node.END, points=-5)
 
 
 def test_it_can_be_dispelled_in_a_later_phase() -> None:
-    foe = wizard(2, lasting("Curse", 5, 0, worth_per_phase=5), spell("Reply"), name="Foe")
-    battle = free(foe, phases=2)
+    battle = free(wizard(2, CURSE, spell("Reply"), name="Foe"), phases=2)
     battle.nominate("Curse")
     battle.act(PASS)
     battle.stop()
@@ -141,8 +131,7 @@ def test_it_can_be_dispelled_in_a_later_phase() -> None:
 
 
 def test_the_miscast_wizards_own_dice_may_join_the_answer() -> None:
-    mage = wizard(2, spell("Bolt", 8), spell("Second", 8), items=["Jewel of the Dusk"])
-    battle = free(FOE, caster=army(mage))
+    battle = free(FOE, items=["Jewel of the Dusk"])
     battle.nominate("Dear")
     assert battle.can(actions.FIRST_WIZARD)
     battle.act(actions.FIRST_WIZARD)
@@ -155,17 +144,13 @@ def test_the_miscast_wizards_own_dice_may_join_the_answer() -> None:
 def test_the_row_continues_after_it() -> None:
     house = miscast({"kind": "free_spell"}, {"kind": "points_lost", "points": 5.0})
     battle = game(army(wizard(2, spell("Bolt", 8), spell("Second"))), army(FOE), **house)
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     battle.nominate("Cheap")
     assert battle.act(PASS) == -30
 
 
 def test_it_is_not_used_up_for_his_own_phase() -> None:
-    battle = free(FOE, phases=2)
-    battle.nominate("Cheap")
-    battle.act(PASS)
+    battle = answered("Cheap", phases=2)
     battle.stop()
     assert battle.active == 1
     assert battle.can_cast("Cheap")

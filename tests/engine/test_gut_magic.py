@@ -1,13 +1,16 @@
 """The miscast table of the Ogres' Gut Magic: one D6, row by row."""
 
+from fractions import Fraction as F
 from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, army, game, lasting, spell, unit, wizard
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
 
-from .builders import Game, army, game, lasting, spell, unit, wizard
+from .enumeration import wounds_of_d6_hits
+from .facts import check
 
 
 def butchers(face: int, **keys: Any) -> Game:
@@ -22,8 +25,7 @@ def butchers(face: int, **keys: Any) -> Game:
     mages[0] |= keys
     side = army(*mages, power_dice=9, miscast_table="gut-magic", units=[unit("Bulls", 6)])
     battle = game(side, army(dispel_dice=0), phases=3)
-    battle.cast("Bonecrusher", 2, wizard=0)
-    battle.roll(1, 1)
+    battle.cast_with("Bonecrusher", 1, 1, wizard=0)
     assert battle.dice_to_roll == 1
     battle.roll(face)
     return battle
@@ -32,16 +34,14 @@ def butchers(face: int, **keys: Any) -> Game:
 def test_one_die_decides_the_row() -> None:
     mage = wizard(2, spell(), miscast_table="gut-magic")
     battle = game(army(mage), army())
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
+    battle.cast_with("Bolt", 1, 1)
     assert list(battle.outcomes().values()) == pytest.approx([1 / 6] * 6)
 
 
 def test_row_1_kills_the_caster_and_wounds_the_other_butchers() -> None:
     contact = [{"side": "own", "models": 2, "points": 7.0}]
     battle = butchers(1, base_contact=contact)
-    assert battle.points == -120
-    assert battle.node == Node.ROLL_HIT
+    check(battle, points=-120, node=Node.ROLL_HIT)
     assert battle.outcomes() == pytest.approx({0: 1 / 9, 1: 4 / 9, 2: 4 / 9})  # Strength 4
     assert battle.roll(6, 1, 1, 1, 1, 1) == -7
     assert battle.node == Node.ROLL_WOUNDS
@@ -55,33 +55,14 @@ def test_row_1_kills_the_caster_and_wounds_the_other_butchers() -> None:
 def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
     battle = butchers(2)
     assert battle.node == Node.ROLL_WOUNDS
-    assert battle.mean() == pytest.approx(
-        -30 * sum(min(4, k) * p for k, p in counted_hits().items())
-    )
+    wounds = wounds_of_d6_hits(F(2, 3), most=4)
+    assert battle.mean() == pytest.approx(float(-30 * sum(k * p for k, p in wounds.items())))
     assert battle.roll(3, 6, 1, 1, 2, 1, 1, 3, 1, 1) == -60  # wounds on 3 or more
     assert battle.state.lock[0, 0] == Lock.BATTLE_END
     assert not battle.can_cast("Spell of A")
     assert battle.can_cast("Spell of B")
-    battle.stop()
-    while battle.state.phase < 2:
-        battle.act(0)
+    battle.pass_until(2)
     assert not battle.can_cast("Spell of A")
-
-
-def counted_hits() -> dict[int, float]:
-    """Return probabilities of the wounds of D6 hits that wound with probability 2/3."""
-    pmf = dict.fromkeys(range(7), 0.0)
-    for hits in range(1, 7):
-        single = {0: 1.0}
-        for _ in range(hits):
-            grown: dict[int, float] = {}
-            for k, p in single.items():
-                grown[k] = grown.get(k, 0.0) + p / 3
-                grown[k + 1] = grown.get(k + 1, 0.0) + p * 2 / 3
-            single = grown
-        for k, p in single.items():
-            pmf[k] += p / 6
-    return pmf
 
 
 def test_row_3_wounds_the_caster() -> None:
@@ -103,9 +84,7 @@ def test_row_4_takes_the_spell_from_all_butchers() -> None:
     for index in range(3):
         assert not battle.can_cast("Bonecrusher", index)
     assert battle.can_cast("Spell of A")
-    battle.stop()
-    while battle.state.phase < 2:
-        battle.act(0)
+    battle.pass_until(2)
     assert not battle.can_cast("Bonecrusher", 1)
 
 
@@ -118,17 +97,16 @@ def test_row_5_hits_those_in_contact_without_armour() -> None:
 
 def test_row_6_does_nothing_to_the_magic_phase() -> None:
     battle = butchers(6)
-    assert battle.node == Node.NOMINATE
-    assert battle.points == 0
+    check(battle, node=Node.NOMINATE, points=0)
     assert battle.can_cast("Spell of A")
 
 
 def test_models_of_ones_own_unit_fill_the_gaps() -> None:
     """Three models touch the caster while the unit has three; wounds are the unit's."""
     battle = butchers(5, unit="Bulls")
+    twin = battle.copy()
     assert battle.dice_to_roll == 9
     assert battle.roll(*(6, 1, 1) * 2, 1, 1, 1) == -12
     assert battle.units_left(0) == [4]
-    battle = butchers(5, unit="Bulls")
-    battle.state.unit_wounds[0, 0] = 2
-    assert battle.dice_to_roll == 6
+    twin.state.unit_wounds[0, 0] = 2
+    assert twin.dice_to_roll == 6

@@ -4,37 +4,48 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_IRRESISTIBLE
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Game, army, game, lasting, miscast, spell, wizard
+from .facts import check
 
 STONE = "Power Stone"
+VALAYA, BINDING = "Master Rune of Valaya", "Master Rune of Spellbinding"
 
 
-def stone_holder(level: int = 2, **keys: Any) -> Game:
-    """Return a wizard with a Power Stone and two spells."""
-    mage = wizard(level, spell("Bolt", 8), spell("Second", 8), items=[STONE], **keys)
-    return game(army(mage), **miscast())
+def holder(*items: str, level: int = 2, **keys: Any) -> Game:
+    """Return a wizard with items and two spells."""
+    mage = wizard(level, spell("Bolt", 8), spell("Second", 8), items=list(items or (STONE,)))
+    return game(army(mage), **miscast(), **keys)
 
 
-def nominate_with_stone(battle: Game) -> None:
-    """Bolt, with the stone."""
-    battle.nominate("Bolt")
-    battle.use(STONE)
+def attacked(items: list[str], value: int, *faces: int) -> Game:
+    """Return a battle after a cast against an army with items."""
+    mage = wizard(4, spell("Bolt", value), spell("Second"))
+    battle = game(army(mage), army(items=items))
+    battle.cast_with("Bolt", *faces)
+    return battle
+
+
+def cast_with_stone(battle: Game, name: str, *faces: int) -> None:
+    """Cast with one power die and the two of the stone."""
+    battle.cast(name, 1, item=STONE)
+    battle.roll(*faces)
 
 
 def test_a_power_stone_adds_two_dice_beyond_the_limit() -> None:
-    battle = stone_holder()
+    battle = holder()
     battle.cast("Bolt", 3, item=STONE)
     assert battle.dice_to_roll == 5
     assert battle.state.power == 1
 
 
 def test_a_power_stone_needs_a_normal_die() -> None:
-    battle = stone_holder()
-    nominate_with_stone(battle)
+    battle = holder()
+    battle.nominate("Bolt")
+    battle.use(STONE)
     assert battle.node == Node.POOL_DICE
     assert battle.legal_actions() == [actions.FIRST_DICE + n for n in (1, 2, 3)]
     empty = game(army(wizard(2, spell(), items=[STONE]), power_dice=0))
@@ -42,7 +53,7 @@ def test_a_power_stone_needs_a_normal_die() -> None:
 
 
 def test_a_cast_with_a_power_stone_cannot_be_irresistible() -> None:
-    battle = stone_holder()
+    battle = holder()
     battle.cast("Bolt", 1, item=STONE)
     assert OUTCOME_IRRESISTIBLE not in battle.outcomes()
     battle.roll(6, 6, 2)
@@ -51,56 +62,47 @@ def test_a_cast_with_a_power_stone_cannot_be_irresistible() -> None:
 
 
 def test_a_cast_with_a_power_stone_can_miscast() -> None:
-    battle = stone_holder()
-    battle.cast("Bolt", 1, item=STONE)
-    battle.roll(1, 6, 1)
+    battle = holder()
+    cast_with_stone(battle, "Bolt", 1, 6, 1)
     assert battle.node == Node.ROLL_MISCAST
 
 
 def test_one_power_stone_a_spell_and_each_once() -> None:
-    mage = wizard(2, spell("Bolt", 8), spell("Second", 8), items=[STONE, STONE])
-    battle = game(army(mage))
-    nominate_with_stone(battle)
+    battle = holder(STONE, STONE)
+    battle.nominate("Bolt")
+    battle.use(STONE)
     assert battle.node == Node.POOL_DICE
     battle.act(actions.FIRST_DICE + 1)
     battle.roll(2, 1, 2)
-    battle.cast("Second", 1, item=STONE)
-    battle.roll(2, 1, 3)
-    assert battle.points == 0
-    assert battle.is_over
-    battle = stone_holder()
-    nominate_with_stone(battle)
-    battle.act(actions.FIRST_DICE + 1)
-    battle.roll(2, 1, 2)
+    cast_with_stone(battle, "Second", 2, 1, 3)
+    check(battle, points=0, node=Node.END)
+    battle = holder(STONE)
+    cast_with_stone(battle, "Bolt", 2, 1, 2)
     battle.nominate("Second")
     assert battle.node == Node.POOL_DICE
 
 
 def test_the_item_may_stay_unused() -> None:
-    battle = stone_holder()
+    battle = holder()
     battle.cast("Bolt", 3)
     assert battle.dice_to_roll == 3
     battle.roll(1, 2, 2)
     assert battle.state.items[0, 0] == 1
 
 
-def test_a_wizard_uses_no_item_of_another() -> None:
+@pytest.mark.parametrize("of_army", [False, True])
+def test_any_wizard_uses_an_item_of_the_army(of_army: bool) -> None:
+    bearer = wizard(2, spell(), items=[] if of_army else [STONE], name="Bearer")
     other = wizard(2, spell("Other"), name="Other")
-    battle = game(army(wizard(2, spell(), items=[STONE], name="Holder"), other))
+    battle = game(army(bearer, other, items=[STONE] if of_army else []))
     battle.nominate("Other")
-    assert battle.node == Node.POOL_DICE
-
-
-def test_any_wizard_uses_an_item_of_the_army() -> None:
-    other = wizard(2, spell("Other"), name="Other")
-    battle = game(army(wizard(2, spell(), name="One"), other, items=[STONE]))
-    battle.nominate("Other")
-    assert battle.can_use(STONE)
+    assert battle.node == (Node.ITEM if of_army else Node.POOL_DICE)
+    assert battle.can_use(STONE) == of_army
 
 
 @pytest.mark.parametrize("of_army", [False, True])
 def test_a_power_stone_ends_its_users_spells_in_play(of_army: bool) -> None:
-    items: dict[str, Any] = {"items": [STONE]}
+    items: Data = {"items": [STONE]}
     user = wizard(2, spell(), lasting(in_play=True), name="User", **({} if of_army else items))
     neighbour = wizard(2, lasting("Veil", in_play=True), name="Neighbour")
     battle = game(army(user, neighbour, **(items if of_army else {})))
@@ -127,49 +129,39 @@ def test_a_staff_raises_the_limit_by_a_die() -> None:
 def test_plus_one_to_cast_counts_for_its_bearer_and_in_the_number_to_match() -> None:
     bearer = wizard(2, spell("Bolt", 8), items=["Starwood Staff"], name="Bearer")
     battle = game(army(bearer, wizard(2, spell("Other", 8), spell("More"), name="Other")))
-    battle.cast("Bolt", 2)
-    battle.roll(4, 3)
+    battle.cast_with("Bolt", 4, 3)
     assert battle.state.number == 8
     battle.let_through()
-    battle.cast("Other", 2)
-    battle.roll(4, 3)
+    battle.cast_with("Other", 4, 3)
     assert battle.node == Node.NOMINATE
 
 
 def test_a_declared_bonus_counts_for_one_cast() -> None:
     charm = {"name": "Charm", "uses": 1, "when_casting": {"bonus": 3}}
-    mage = wizard(4, spell("Bolt", 8), spell("Second", 8), spell("Third"), items=["Charm"])
-    battle = game(army(mage), items=[charm])
+    battle = holder("Charm", level=4, items=[charm])
     battle.cast("Bolt", 2, item="Charm")
     battle.roll(2, 3)
     assert battle.state.number == 8
     battle.let_through()
-    battle.cast("Second", 2)
-    battle.roll(2, 3)
-    assert battle.node == Node.NOMINATE
+    battle.cast_with("Second", 2, 3)
+    assert battle.is_over  # no dispel is due
 
 
 def test_plus_one_to_dispel() -> None:
-    side = army(items=["Master Rune of Spellbinding", "Master Rune of Valaya"])
-    battle = game(army(wizard(4, spell("Bolt", 8), spell("Second"))), side)
-    battle.cast("Bolt", 2)
-    battle.roll(5, 5)
+    battle = attacked([BINDING, VALAYA], 8, 5, 5)
     battle.dispel(3, 4)
     assert battle.points == 0
 
 
 def test_a_dispel_bonus_does_not_undo_two_ones() -> None:
-    side = army(items=["Master Rune of Valaya"])
-    battle = game(army(wizard(4, spell("Bolt", 3), spell("Second"))), side)
-    battle.cast("Bolt", 2)
-    battle.roll(1, 2)
+    battle = attacked([VALAYA], 3, 1, 2)
     battle.dispel(1, 1)
     assert battle.points == 10
 
 
 def test_a_dispel_bonus_helps_against_a_spell_in_play() -> None:
     ward = lasting(casting_value=8, worth=0, worth_per_phase=5, in_play=True)
-    battle = game(army(wizard(1, ward)), army(items=["Master Rune of Spellbinding"]))
+    battle = game(army(wizard(1, ward)), army(items=[BINDING]))
     battle.stop()
     battle.try_in_play("Ward", 0)
     battle.dispel(3, 4)
@@ -177,7 +169,7 @@ def test_a_dispel_bonus_helps_against_a_spell_in_play() -> None:
 
 
 def test_a_dispel_item_does_not_serve_a_cast() -> None:
-    battle = game(army(wizard(1, spell(), items=["Dispel Scroll"])))
+    battle = holder("Dispel Scroll")
     battle.nominate("Bolt")
     assert battle.node == Node.POOL_DICE
 
@@ -207,10 +199,9 @@ def test_the_number_to_match_holds_the_casters_bonus() -> None:
 
 
 def test_items_spent_are_gone_for_good() -> None:
-    mage = wizard(2, spell("Bolt", 8), items=[STONE])
-    battle = game(army(mage), army(), phases=3)
-    battle.cast("Bolt", 1, item=STONE)
-    battle.roll(1, 2, 2)
+    battle = holder(phases=3)
+    cast_with_stone(battle, "Bolt", 1, 2, 2)
+    battle.stop()
     assert battle.state.phase == 2
     battle.nominate("Bolt")
     assert battle.node == Node.POOL_DICE

@@ -8,31 +8,37 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.support.playing import some, table_of, throw
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.keys import (
-    hash_of,
-    new_plan,
-    pack_key,
-    set_word,
-    unpack_key,
-    word_of,
-    words_of,
-)
+from wfb_gym.engine.keys import hash_of, new_plan, pack_key, set_word, unpack_key, word_of, words_of
 from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, new_states
 from wfb_gym.scenario import bundled_scenarios
-
-from ..envs.playing import some, table_of, throw
 
 Words = NDArray[np.uint64]
 WORD = st.integers(0, 2**64 - 1)
 SENTINEL = np.uint64(0xDEAD_BEEF)
 
 
-def overwrite(states: Any, words: Words) -> None:
-    """Write a state, given as its words."""
+def state_of(words: Words) -> Any:
+    """Return a state array of one, given as its words."""
+    states = new_states(1)
     for index, word in enumerate(words):
         set_word(states[0], index, word)
+    return states
+
+
+def packed_key(plan: Any, words: Words, size: int | None = None) -> tuple[bool, Words]:
+    """Return whether a state fits the plan, and the array of its key."""
+    key = np.full(int(plan.words) if size is None else size, SENTINEL)
+    return bool(pack_key(plan, state_of(words)[0], key)), key
+
+
+def unpacked(plan: Any, key: Words) -> Any:
+    """Return the state of a key, written over other words."""
+    states = state_of(np.full(STATE_WORDS, SENTINEL))
+    unpack_key(plan, key, states[0])
+    return states
 
 
 def walks(name: str, battles: int) -> Words:
@@ -41,14 +47,14 @@ def walks(name: str, battles: int) -> Words:
     seen: dict[bytes, Words] = {}
     for _ in range(battles):
         battle = Battle(table_of(name))
-        while not battle.is_over:
+        while True:
             seen[battle.key()] = words_of(battle.state).copy()
+            if battle.is_over:
+                break
             if battle.is_decision():
-                legal = battle.legal_actions()
-                battle.act(legal[int(rng.integers(len(legal)))])
+                battle.act(int(rng.choice(battle.legal_actions())))
             else:
                 throw(battle, rng)
-        seen[battle.key()] = words_of(battle.state).copy()
     return np.array(list(seen.values()))
 
 
@@ -63,16 +69,12 @@ def test_positions_come_back_from_their_keys(name: str) -> None:
     moves = moves_of(states)
     plan = new_plan(states[0], moves)[0]
     assert int(plan.words) < STATE_WORDS
-    state, back = new_states(1), new_states(1)
-    key = np.empty(int(plan.words), np.uint64)
     keys = set()
     for words in states:
-        overwrite(state, words)
-        assert pack_key(plan, state[0], key)
+        fits, key = packed_key(plan, words)
+        assert fits
         keys.add(key.tobytes())
-        overwrite(back, np.full(STATE_WORDS, SENTINEL))
-        unpack_key(plan, key, back[0])
-        assert back.tobytes() == state.tobytes()
+        assert unpacked(plan, key).tobytes() == state_of(words).tobytes()
     assert len(keys) == len(states) > 20
     bits = sum(int(word).bit_count() for word in moves)
     assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, also with the unused bits of runs
@@ -87,20 +89,17 @@ def test_army_battles_need_several_words() -> None:
 def test_a_bit_outside_the_plan_is_reported_and_nothing_is_written(name: str) -> None:
     states = walks(name, 4)
     moves = moves_of(states)
-    state = new_states(1)
     noticed = 0
     for index in np.flatnonzero(moves):
         for bit in range(64):
             one = np.uint64(1) << np.uint64(bit)
             if not moves[index] & one:
                 continue
-            fewer = moves.copy()
+            fewer, words = moves.copy(), states[0].copy()
             fewer[index] &= ~one
-            plan = new_plan(states[0], fewer)[0]
-            overwrite(state, states[0])
-            set_word(state[0], int(index), states[0][index] ^ one)
-            key = np.full(int(plan.words), SENTINEL)
-            assert not pack_key(plan, state[0], key)
+            words[index] ^= one
+            fits, key = packed_key(new_plan(states[0], fewer)[0], words)
+            assert not fits
             assert (key == SENTINEL).all()
             noticed += 1
     assert noticed > 20
@@ -109,10 +108,8 @@ def test_a_bit_outside_the_plan_is_reported_and_nothing_is_written(name: str) ->
 def test_a_key_is_written_only_to_the_front() -> None:
     states = walks("archmage-duel", 2)
     plan = new_plan(states[0], moves_of(states))[0]
-    state = new_states(1)
-    overwrite(state, states[-1])
-    key = np.full(STATE_WORDS, SENTINEL)
-    assert pack_key(plan, state[0], key)
+    fits, key = packed_key(plan, states[-1], STATE_WORDS)
+    assert fits
     assert (key[: int(plan.words)] != SENTINEL).all()
     assert (key[int(plan.words) :] == SENTINEL).all()
 
@@ -121,14 +118,10 @@ def test_a_plan_of_nothing_has_one_word_and_one_key() -> None:
     origin = np.arange(STATE_WORDS, dtype=np.uint64)
     plan = new_plan(origin, np.zeros(STATE_WORDS, np.uint64))[0]
     assert (int(plan.words), int(plan.runs)) == (1, 0)
-    state = new_states(1)
-    overwrite(state, origin)
-    key = np.full(1, SENTINEL)
-    assert pack_key(plan, state[0], key)
+    fits, key = packed_key(plan, origin)
+    assert fits
     assert key[0] == 0
-    overwrite(state, np.zeros(STATE_WORDS, np.uint64))
-    unpack_key(plan, key, state[0])
-    assert (words_of(state[0]) == origin).all()
+    assert (words_of(unpacked(plan, key)[0]) == origin).all()
 
 
 @st.composite
@@ -166,13 +159,11 @@ def test_a_plan_packs_only_the_variable_bits(moves: Words, drawn: list[int]) -> 
         written[plan.to_word[run]] |= given_to
     assert (read == moves).all()
     assert words == 1 or written.all()
-    state, back = new_states(1), new_states(1)
-    overwrite(state, origin ^ (other & moves))
-    key = np.empty(words, np.uint64)
-    assert pack_key(plan, state[0], key)
+    there = origin ^ (other & moves)
+    fits, key = packed_key(plan, there)
+    assert fits
     assert (key & ~written == 0).all()
-    unpack_key(plan, key, back[0])
-    assert (words_of(back[0]) == words_of(state[0])).all()
+    assert (words_of(unpacked(plan, key)[0]) == there).all()
 
 
 def test_words_are_read_and_written_in_place() -> None:

@@ -7,9 +7,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import (
+    PASS,
+    Data,
+    Game,
+    aimed,
+    army,
+    game,
+    known,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
+from wfb_gym import solver
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 from .strategies import EFFECTS, OWN_ITEMS, armies
 from .test_oracle import Minimax
 
@@ -55,55 +68,57 @@ def test_a_battle_continues_in_its_last_phase_as_in_any(
             assert gained[0] == gained[1]
 
 
+VICTORY_POINTS = {"scoring": "victory_points", "panic": False}
+BALL = known("Fire Ball")
 FOE = army(dispel_dice=1, units=[unit(models=9)])
+SMALL = army(dispel_dice=1, units=[unit(models=3, wounds=2), unit("Giant", 1, wounds=5)])
+RANKS = army(dispel_dice=0, units=[unit(models=4, wounds=3), unit("Bows", 12)])
+REPLY = army(wizard(1, known("Dark Hand of Death"), name="Foe"), dispel_dice=0, units=[unit()])
+IDLE = wizard(1, name="Idle", wounds=3, points=90.0)
+HEALER = wizard(1, known("Healing Hand"), name="Priest", points=50.0)
+HEALS_AND_BURNS = wizard(2, known("Healing Hand"), BALL, name="Priest", points=50.0)
+TWO_BALLS = army(wizard(2, BALL, known("Fiery Blast")), power_dice=3)
+BOLT = army(wizard(2, aimed(damage={"hits": "2D6", "strength": 4})), power_dice=2)
+LINE = army(wizard(2, known("Burning Head"), BALL), power_dice=3)
+SPARKS = army(wizard(2, spell("Bolt"), wounds=3, points=99.0, general=True), power_dice=4)
+OTHERS: Data = {"kind": "other_wizards_wounds", "dice": "D3"}
+HIT: Data = {"kind": "caster_hit", "strength": 10}
+FREE: Data = {"kind": "free_spell"}
 
 
 @pytest.mark.parametrize(
-    ("caster", "dispeller", "effects"),
+    ("caster", "dispeller", "effects", "rules"),
     [
-        (army(wizard(2, known("Fire Ball"), known("Fiery Blast")), power_dice=3), FOE, ()),
-        (army(wizard(2, aimed(damage={"hits": "2D6", "strength": 4})), power_dice=2), FOE, ()),
-        (
-            army(wizard(2, known("Burning Head"), known("Fire Ball")), power_dice=3),
-            army(dispel_dice=0, units=[unit(models=4, wounds=3), unit("Bows", 12)]),
-            (),
-        ),
-        (
-            army(
-                wizard(1, known("Healing Hand"), name="Priest", points=50.0),
-                wizard(1, name="Idle", wounds=3, points=90.0),
-                power_dice=2,
-            ),
-            FOE,
-            (),
-        ),
-        (
-            army(wizard(1, known("Fire Ball")), wizard(1, name="Idle", wounds=3), power_dice=2),
-            FOE,
-            ({"kind": "other_wizards_wounds", "dice": "D3"},),
-        ),
-        (
-            army(wizard(1, known("Fire Ball")), power_dice=2, units=[unit("Own", 8)]),
-            army(wizard(1, known("Dark Hand of Death"), name="Foe"), dispel_dice=0, units=[unit()]),
-            ({"kind": "free_spell"},),
-        ),
+        (TWO_BALLS, FOE, [], {}),
+        (BOLT, FOE, [], {}),
+        (LINE, RANKS, [], {}),
+        (army(HEALER, IDLE, power_dice=2), FOE, [], {}),
+        (army(wizard(1, BALL), IDLE, power_dice=2), FOE, [OTHERS], {}),
+        (army(wizard(1, BALL), power_dice=2, units=[unit("Own", 8)]), REPLY, [FREE], {}),
+        (TWO_BALLS, FOE, [], VICTORY_POINTS),
+        (TWO_BALLS, SMALL, [], VICTORY_POINTS),
+        (SPARKS, army(dispel_dice=1), [HIT], VICTORY_POINTS),
+        (army(HEALS_AND_BURNS, IDLE, power_dice=3), FOE, [OTHERS], VICTORY_POINTS),
     ],
-    ids=["two missiles", "one bolt", "a line", "a healer", "other wizards", "a free spell"],
 )
 def test_canonicalizing_the_last_phase_changes_no_value(
-    caster: Data, dispeller: Data, effects: tuple[Data, ...]
+    caster: Data, dispeller: Data, effects: list[Data], rules: Data
 ) -> None:
     dispeller = {**dispeller, "power_dice": 0}  # nothing happens in the next phase
-    last, other = twins(caster, dispeller, **miscast(*effects))
+    house = miscast(*effects)
+    house["rules"].update(rules)
+    last, other = twins(caster, dispeller, **house)
     exact, brute = Minimax(last), Minimax(other)
-    assert exact.value() == pytest.approx(brute.value(), abs=1e-12)
+    value = exact.value()
+    assert value == pytest.approx(brute.value(), abs=1e-12)
     assert len(exact.known) <= len(brute.known)
+    assert solver.solve(last.scenario).value == pytest.approx(value, abs=1e-9)
 
 
-def after_a_loss(models: int, wounds: int) -> Game:
+def after_a_loss(models: int, wounds: int, each: int = 1) -> Game:
     """Return a battle after a Fire Ball wounded a unit, with another one to cast."""
-    caster = army(wizard(4, known("Fire Ball")), wizard(4, known("Fire Ball"), name="Second"))
-    battle = game(caster, army(units=[unit(models=models)]))
+    caster = army(wizard(4, BALL), wizard(4, BALL, name="Second"))
+    battle = game(caster, army(units=[unit(models=models, wounds=each)]))
     battle.works("Fire Ball", wizard=0)
     battle.resolve(wounds)
     return battle
@@ -118,17 +133,11 @@ def test_models_beyond_any_possible_loss_are_one_position() -> None:
 
 
 def test_models_of_several_wounds_keep_the_wounds_of_the_wounded_one() -> None:
-    caster = army(wizard(4, known("Fire Ball")), wizard(4, known("Fire Ball"), name="Second"))
-    seen = {}
-    for wounds in range(5):
-        battle = game(caster, army(units=[unit(models=20, wounds=3)]))
-        battle.works("Fire Ball", wizard=0)
-        battle.resolve(wounds)
-        seen[wounds] = battle.units_left(1)[0]
-    assert {left % 3 for left in seen.values()} == {0, 1, 2}
-    assert seen[0] == seen[3]
-    assert seen[1] == seen[4]
-    assert min(seen.values()) > 6
+    left = [after_a_loss(20, wounds, each=3).units_left(1)[0] for wounds in range(5)]
+    assert {wounds % 3 for wounds in left} == {0, 1, 2}
+    assert left[0] == left[3]
+    assert left[1] == left[4]
+    assert min(left) > 6
 
 
 def test_a_spell_that_strikes_is_one_position_however_it_came_to_work() -> None:

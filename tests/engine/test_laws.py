@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,30 +18,22 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import wfb_gym.engine
+from tests.support.builders import Data, Game, army, game, miscast, spell, wizard
 from wfb_gym._records import Record, dtype_of
 from wfb_gym.engine.chance import sample
 from wfb_gym.engine.chance_outcomes import chance_outcomes
 from wfb_gym.engine.nodes import NODES, ActionKind, Stage
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
-from wfb_gym.engine.state import (
-    STATE,
-    DispelAttempt,
-    Node,
-    State,
-    new_states,
-    new_work_spaces,
-)
+from wfb_gym.engine.state import STATE, DispelAttempt, Node, State, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT
-from wfb_gym.packing.records import (
-    PACKED_SCENARIO,
-    Duration,
-)
+from wfb_gym.packing.records import PACKED_SCENARIO, Duration
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.solver.potential import potentials, stages
 
-from .builders import Data, Game, army, game, miscast, spell, wizard
+from .enumeration import check_frequencies
+from .invariants import casualties
 from .strategies import (
     EFFECTS,
     FURTHER_ITEMS,
@@ -52,6 +45,7 @@ from .strategies import (
     wander,
 )
 
+LOSSES = ("wounds", "unit_wounds", "level", "items", "contacts")
 MERGED = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 """Nodes with outcomes that, but for a few, lead to different positions or points."""
 SEEDS = st.integers(0, 2**32)
@@ -87,33 +81,15 @@ def check_chances(battle: Game) -> None:
     assert sum(chance for _, chance in outcomes) == pytest.approx(1, abs=1e-12)
     if battle.node not in MERGED or casts_in_vain(battle):
         return
-    successors = set()
     plain = [code for code in codes if not has_faces(code)]
-    for code in plain:
-        twin = battle.copy()
-        gained = twin.resolve(code)
-        successors.add((twin.key(), gained))
-    assert len(successors) == len(plain)
+    assert len({after(battle, code) for code in plain}) == len(plain)
 
 
-def what_is_left(battle: Game) -> float:
-    """Return the points of all wounds and models, the second army's counted against the first's."""
-    packed, state = battle.packed, battle.state
-    left = [0.0, 0.0]
-    for side in range(2):
-        for index in range(int(packed.armies[side].n_units)):
-            unit = packed.armies[side].units[index]
-            models = -(-int(state.unit_wounds[side, index]) // int(unit.wounds))
-            left[side] += models * float(unit.points)
-        for index in range(int(packed.armies[side].n_wizards)):
-            who = packed.armies[side].wizards[index]
-            wounds = min(int(who.wounds), int(state.wounds[side, index]))
-            left[side] += 0.0 if who.daemons else wounds * float(who.points_per_wound)
-    for group in range(int(packed.n_contacts)):
-        contact = packed.contacts[group]
-        if contact.unit == 0:
-            left[contact.owner] += int(state.contacts[group]) * float(contact.points)
-    return left[0] - left[1]
+def after(battle: Game, code: int) -> tuple[bytes, float]:
+    """Return the position after an outcome, and its points."""
+    twin = battle.copy()
+    gained = twin.resolve(code)
+    return twin.key(), gained
 
 
 def check_decision(battle: Game) -> None:
@@ -125,35 +101,26 @@ def check_decision(battle: Game) -> None:
 
 def check_counts(before: Game, after: Game) -> None:
     old, new = before.state, after.state
-    grows: tuple[str, ...] = ()
-    if before.node == Node.ROLL_STRIKE:
-        grows = ("wounds",)
-    elif before.node == Node.STORE_DICE:
-        grows = ("items",)
-    heals = any(each.heals for side in before.packed.armies for each in side.spells)
-    if heals:
-        grows += ("wounds", "unit_wounds")
-    for field in ("power", "dispel", "own_dice", "wounds", "unit_wounds", "level", "items"):
+    grows = {Node.ROLL_STRIKE: ["wounds"], Node.STORE_DICE: ["items"]}.get(before.node, [])
+    if any(each.heals for side in before.packed.armies for each in side.spells):
+        grows = [*grows, "wounds", "unit_wounds"]
+    for field in ("power", "dispel", "own_dice", "faces", "dice", "markers", *LOSSES):
         assert np.all(np.asarray(new[field]) >= 0), field
-    for field in ("faces", "dice", "markers", "contacts"):
-        assert np.all(np.asarray(new[field]) >= 0), field
-    for field in ("wounds", "unit_wounds", "level", "items", "contacts"):
+    for field in LOSSES:
         if field not in grows:
             assert np.all(np.asarray(new[field]) <= np.asarray(old[field])), field
     drawing = before.node in (Node.ROLL_SPELLS, Node.SWAP_SPELL)
-    for army_index in range(2):
-        assert drawing or int(new.known[army_index]) & ~int(old.known[army_index]) == 0
-        assert int(new.new_in_play[army_index]) & ~int(new.in_play[army_index]) == 0
-        assert int(new.attempted[army_index]) & ~int(new.in_play[army_index]) == 0
+    for side in range(2):
+        assert drawing or int(new.known[side]) & ~int(old.known[side]) == 0
+        in_play = int(new.in_play[side])
+        assert (int(new.new_in_play[side]) | int(new.attempted[side])) & ~in_play == 0
         for index in range(SPELLS):
-            lies = int(new.in_play[army_index]) >> index & 1
-            assert lies or new.aims[army_index, index] == 0
+            assert in_play >> index & 1 or new.aims[side, index] == 0
     if new.phase != old.phase or stages(in_array(old))[0] > Stage.CASTING:
         return  # dice are generated after those nodes
     assert int(new.castable) & ~int(old.castable) == 0
-    assert new.power <= old.power
-    assert new.dispel <= old.dispel
-    assert np.all(np.asarray(new.own_dice) <= np.asarray(old.own_dice))
+    for field in ("power", "dispel", "own_dice"):
+        assert np.all(np.asarray(new[field]) <= np.asarray(old[field])), field
 
 
 def in_array(state: State) -> NDArray[np.void]:
@@ -164,9 +131,8 @@ def in_array(state: State) -> NDArray[np.void]:
 
 
 def check_battle(scenario: Scenario, seed: int) -> None:
-    before: Game | None = None
-    visited: list[Game] = []
-    for battle in positions(scenario, seed):
+    visited = positions(scenario, seed)
+    for before, battle in pairwise([visited[0], *visited]):
         if battle.is_over:
             assert battle.legal_actions() == []
             end = new_states(1)
@@ -176,10 +142,8 @@ def check_battle(scenario: Scenario, seed: int) -> None:
             check_chances(battle)
         else:
             check_decision(battle)
-        if before is not None:
+        if before is not battle:
             check_counts(before, battle)
-        before = battle
-        visited.append(battle.copy())
     states = np.concatenate([in_array(each.state) for each in visited])
     falls = np.diff(potentials(visited[0].packed_scenarios, states)) < 0
     for k in np.flatnonzero(~falls):
@@ -204,7 +168,7 @@ def test_laws_of_a_battle_in_random_scenarios(scenario: Scenario, seed: int) -> 
 def test_points_of_the_armies_sum_to_zero(
     further: bool, data: st.DataObject, seed: int, ruleset: str
 ) -> None:
-    """Return the same phase from the other seat: sides swapped, the other army's phase empty."""
+    """The second battle is the same phase from the other seat."""
     caster, dispeller = data.draw(armies(1, further)), data.draw(armies(0, further))
     for mage in (*dispeller["wizards"], *caster["wizards"]):
         mage["items"] = [name for name in mage.get("items", ()) if name not in FURTHER_ITEMS]
@@ -243,26 +207,10 @@ def test_points_equal_the_cost_of_wounds_and_models(
     hurts = ["caster_hits", "other_wizards_wounds", "base_contact_hit", "free_spell"]
     effects = [each for each in EFFECTS if each["kind"] in hurts]
     battle = game(caster, dispeller, phases=3, items=OWN_ITEMS, **miscast(*effects))
-    begun = what_is_left(battle)
+    begun = casualties(battle.packed, battle.state)
     for each in wander(battle, seed):
         if each.state.phase < 2:  # in the last phase wounds beyond any loss are cleared
-            assert each.points == pytest.approx(what_is_left(each) - begun)
-
-
-def test_points_of_a_battle_add_up_to_what_happened() -> None:
-    lord = wizard(4, spell("Bolt", 5, 10), spell("Flare", 5, 20), wounds=2, points=80)
-    house = miscast({"kind": "caster_hit", "strength": 10}, {"kind": "points_lost", "points": 3.0})
-    battle = game(army(lord), army(wizard(2, spell("Reply", 5, 7))), phases=2, **house)
-    battle.cast("Bolt", 2)
-    steps = [battle.roll(6, 6)]
-    battle.cast("Flare", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
-    steps.append(battle.roll(2, 1, 1))
-    battle.cast("Reply", 2)
-    steps.append(battle.roll(6, 6))
-    assert steps == [10, -40 - 3, -7]
-    assert battle.points == sum(steps)
+            assert each.points == pytest.approx(casualties(each.packed, each.state) - begun)
 
 
 @RANDOM
@@ -292,20 +240,7 @@ def drawn(battle: Game, draws: int, seed: int) -> Counter[int]:
 
 
 def check_sample(battle: Game, draws: int = 6000) -> None:
-    """Compare chi-square, with rare outcomes pooled, with the quantile of 1 in 100,000."""
-    expected = battle.outcomes()
-    found = drawn(battle, draws, seed=11)
-    assert set(found) <= set(expected)
-    rare = [code for code, chance in expected.items() if chance * draws < 10]
-    cells = [(found[code], p * draws) for code, p in expected.items() if code not in rare]
-    if rare:
-        total = draws * sum(expected[code] for code in rare)
-        cells.append((sum(found[code] for code in rare), max(total, 1.0)))
-    statistic = sum((seen - mean) ** 2 / mean for seen, mean in cells)
-    freedom = max(1, len(cells) - 1)
-    z = 4.265  # Wilson and Hilferty's approximation of the quantile
-    limit = freedom * (1 - 2 / (9 * freedom) + z * (2 / (9 * freedom)) ** 0.5) ** 3
-    assert statistic < limit, (battle.node, cells)
+    check_frequencies(drawn(battle, draws, seed=11), battle.outcomes())
 
 
 @FEW_OR_MANY
@@ -323,10 +258,9 @@ def test_sampled_dice_follow_the_exact_chances(scenario: Scenario, seeds: int) -
 
 def reroll_position(dice: int) -> Game:
     """Return a casting roll that may be re-rolled, by an item that reads the dice again."""
-    way = {"of": "cast", "dice": "one", "changes_natural": True}
+    reroll = {"of": "cast", "dice": "one", "changes_natural": True}
     mage = wizard(4, spell("Bolt", 8), spell("Second"), items=["Charm"])
-    charm = {"name": "Charm", "uses": 1, "reroll": way}
-    battle = game(army(mage), items=[charm])
+    battle = game(army(mage), items=[{"name": "Charm", "uses": 1, "reroll": reroll}])
     battle.cast("Bolt", dice)
     return battle
 
@@ -335,9 +269,7 @@ def lock_position() -> Game:
     """Return a wizard that rolls for its six."""
     mages = wizard(1, spell(), name="A"), wizard(1, spell("Spark"), name="B")
     battle = game(army(*mages), phases=3, **miscast({"kind": "locked", "until": "six"}))
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     battle.stop()
     assert battle.node == Node.ROLL_LOCK
     return battle
@@ -348,9 +280,7 @@ def hit_position() -> Game:
     contact = [{"side": "own", "models": 12, "armour_save": 3, "ward_save": 5}]
     mage = wizard(1, spell(), base_contact=contact)
     battle = game(army(mage), **miscast({"kind": "base_contact_hit", "strength": 5}))
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     assert battle.dice_to_roll == 36
     return battle
 
@@ -407,13 +337,10 @@ COMPILED = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason=
 def test_one_compiled_signature_per_operation() -> None:
     play_bundled()
     counts = signatures()
-    operations: tuple[str, ...] = (
-        "transition.begin",
-        "transition.act",
-        "transition.resolve",
-        "chance.sample",
-    )
-    operations += ("chance_outcomes.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll")
+    operations = [
+        "transition.begin", "transition.act", "transition.resolve", "chance.sample",
+        "chance_outcomes.chance_outcomes", "legal.legal_actions", "chance.dice_in_roll",
+    ]  # fmt: skip
     assert {name: counts[name] for name in operations} == dict.fromkeys(operations, 1)
 
 

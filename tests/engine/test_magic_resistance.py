@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, army, game, known, miscast, spell, unit, wizard
+from .facts import check
 
 NO_DICE = actions.FIRST_DICE
 
@@ -20,12 +21,15 @@ def resisting(models: int = 10, dice: int = 0, own: Data | None = None, **keys: 
     return game(army(mage, power_dice=9), side, **keys)
 
 
-def cast_at(battle: Game, name: str, target: str) -> None:
-    """The spell is cast with 7."""
+def cast_at(battle: Game, name: str, target: str, answer: int | None = None) -> None:
+    """Cast the spell with 7, and answer with pool dice if given."""
     battle.nominate(name)
     battle.aim(target)
     battle.act(actions.FIRST_DICE + 2)
     battle.roll(3, 4)
+    if answer is not None:
+        assert battle.node == Node.DISPEL
+        battle.act(actions.FIRST_DICE + answer)
 
 
 def test_a_comet_meets_no_magic_resistance() -> None:
@@ -60,8 +64,7 @@ def test_its_dice_are_enough_by_themselves() -> None:
     battle.act(NO_DICE)
     assert battle.dice_to_roll == 2
     battle.roll(3, 4)
-    assert battle.points == 0
-    assert battle.node == Node.NOMINATE
+    check(battle, points=0, node=Node.NOMINATE)
 
 
 def test_it_helps_against_every_spell_of_the_phase() -> None:
@@ -98,8 +101,7 @@ def test_spells_of_friends_and_of_areas_meet_none() -> None:
     foes = army(units=[unit("Other", magic_resistance=2)], dispel_dice=0)
     for name in ("Pelt of Midnight", "Storm of Cronos"):
         battle = game(own, foes)
-        battle.cast(name, 3)
-        battle.roll(3, 4, 5)
+        battle.cast_with(name, 3, 4, 5)
         assert battle.node != Node.DISPEL
 
 
@@ -144,9 +146,7 @@ def test_it_helps_against_the_free_spell_of_a_miscast() -> None:
     )
     foe = army(wizard(1, known("Fire Ball"), name="Foe"))
     battle = game(own, foe, **miscast({"kind": "free_spell"}))
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     battle.act(battle.legal_actions()[-1])
     assert (battle.node, battle.mover) == (Node.DISPEL, 0)
     battle.act(NO_DICE)

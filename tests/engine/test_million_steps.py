@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from wfb_gym.engine.legal import legal_actions
@@ -16,7 +15,7 @@ from wfb_gym.scenario.sizes import UNITS
 
 from .invariants import BROKEN, broken, casualties, play_on
 
-DAMAGE_ALONE = ("border-skirmish",)
+ONLY_DAMAGE = ("border-skirmish",)
 """Battles that score only casualties."""
 compiled = pytest.mark.skipif(not hasattr(play_on, "py_func"), reason="no compiler")
 
@@ -36,42 +35,31 @@ def played(
     scenario: Scenario, steps: int, seed: int, victory_points: bool = False
 ) -> tuple[int, int]:
     """Return steps taken and battles ended; fails if an invariant does."""
-    packed_scenarios, states, rngs, scratch = (
-        for_victory_points(scenario) if victory_points else pack(scenario),
-        new_states(1),
-        new_rngs(1),
-        new_work_spaces(),
-    )
+    packed = for_victory_points(scenario) if victory_points else pack(scenario)
+    states, rngs, scratch = new_states(1), new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(seed)
-    alone = victory_points or scenario.name in DAMAGE_ALONE
-    failed, taken, battles = play_on(
-        packed_scenarios[0], states[0], rngs[0], scratch[0], steps, alone
-    )
+    only_damage = victory_points or scenario.name in ONLY_DAMAGE
+    failed, taken, battles = play_on(packed[0], states[0], rngs[0], scratch[0], steps, only_damage)
     assert failed == 0, f"{BROKEN[failed]} after {taken} steps: {states[0]}"
     return taken, battles
 
 
 @compiled
+@pytest.mark.parametrize(
+    ("steps", "seed", "victory_points"),
+    [
+        (20_000, 1, False),
+        (20_000, 3, True),
+        pytest.param(1_000_000, 2, False, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("name", bundled_scenarios())
-def test_some_thousand_steps(name: str) -> None:
-    taken, battles = played(load_scenario(name), 20_000, seed=1)
-    assert taken >= 20_000
+def test_many_steps_break_no_invariant(
+    name: str, steps: int, seed: int, victory_points: bool
+) -> None:
+    taken, battles = played(load_scenario(name), steps, seed, victory_points)
+    assert taken >= steps
     assert battles > 10
-
-
-@compiled
-@pytest.mark.parametrize("name", bundled_scenarios())
-def test_some_thousand_steps_for_victory_points(name: str) -> None:
-    taken, _ = played(load_scenario(name), 20_000, seed=3, victory_points=True)
-    assert taken >= 20_000
-
-
-@pytest.mark.slow
-@compiled
-@pytest.mark.parametrize("name", bundled_scenarios())
-def test_a_million_steps(name: str) -> None:
-    taken, _ = played(load_scenario(name), 1_000_000, seed=2)
-    assert taken >= 1_000_000
 
 
 @pytest.mark.slow
@@ -84,31 +72,28 @@ def test_a_million_steps_of_each_generated_battle(first: int, victory_points: bo
         assert taken >= 1_000_000
 
 
-def _position(name: str) -> tuple[Any, Any, Any]:
-    packed_scenarios, states, rngs, scratch = (
-        pack(load_scenario(name)), new_states(1), new_rngs(1), new_work_spaces(),
-    )  # fmt: skip
-    rngs[0].key = key_of_seed(3)
-    play_on(packed_scenarios[0], states[0], rngs[0], scratch[0], 1, False)
-    begin(packed_scenarios[0], states[0], scratch[0])
-    return packed_scenarios, states, scratch
+def position() -> tuple[Any, Any, Any]:
+    """Return the start of a battle: the scenario, the state and the scratch arrays."""
+    packed, states, scratch = (
+        pack(load_scenario("border-skirmish")),
+        new_states(1),
+        new_work_spaces(),
+    )
+    begin(packed[0], states[0], scratch[0])
+    return packed[0], states[0], scratch[0]
 
 
 @pytest.mark.parametrize(
     ("field", "value", "number"),
     [
-        ("node", 35, 1),
-        ("phase", 7, 3),
-        ("power", 25, 4),
-        ("dispel", -1, 4),
-        ("number", 9, 13),
+        ("node", 35, 1), ("phase", 7, 3), ("power", 25, 4), ("dispel", -1, 4), ("number", 9, 13),
         ("aim", 1, 13),
     ],
-)
+)  # fmt: skip
 def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> None:
-    packed_scenarios, states, scratch = _position("border-skirmish")
-    states[0][field] = value
-    assert broken(packed_scenarios[0], states[0], 3, scratch[0]) in (number, 2)
+    packed, state, scratch = position()
+    state[field] = value
+    assert broken(packed, state, 3, scratch) in (number, 2)
 
 
 @pytest.mark.parametrize(
@@ -129,17 +114,15 @@ def test_a_broken_position_is_noticed(field: str, value: int, number: int) -> No
     ],
 )
 def test_a_broken_army_is_noticed(field: str, index: Any, value: int, number: int) -> None:
-    packed_scenarios, states, scratch = _position("border-skirmish")
-    states[0][field][index] = value
-    count = legal_actions(packed_scenarios[0], states[0], scratch[0])
-    assert broken(packed_scenarios[0], states[0], count, scratch[0]) == number
+    packed, state, scratch = position()
+    state[field][index] = value
+    count = legal_actions(packed, state, scratch)
+    assert broken(packed, state, count, scratch) == number
 
 
 def test_points_that_no_casualty_explains_are_noticed() -> None:
-    packed_scenarios, states, _ = _position("border-skirmish")
-
-    assert casualties(packed_scenarios[0], states[0]) == 0.0
-    states[0].unit_wounds[1, 0] -= 2
-    points = float(packed_scenarios[0].armies[1].units[0].points)
-    assert casualties(packed_scenarios[0], states[0]) == pytest.approx(2 * points)
-    assert np.isfinite(points)
+    packed, state, _ = position()
+    assert casualties(packed, state) == 0.0
+    state.unit_wounds[1, 0] -= 2
+    points = float(packed.armies[1].units[0].points)
+    assert casualties(packed, state) == pytest.approx(2 * points)

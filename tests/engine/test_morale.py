@@ -1,23 +1,27 @@
 """Panic, flight and rallying: tests, Leadership, and the effects of flight."""
 
 from collections import Counter
-from fractions import Fraction as F
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
-from wfb_gym.engine.actions import FIRST_DICE, FIRST_TARGET
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
+from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.chance import outcome_of_roll
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node, new_work_spaces
 
-from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
+from .enumeration import passing
+from .facts import check
 
 D6 = {"hits": "D6", "strength": 4}
 TWO_D6 = {"hits": "2D6", "strength": 4}
 SPEARS, SCROLL = "Spears", "Dispel Scroll"
+FLED = {SPEARS, "Seer"}
+ADEPT = wizard(1, aimed("Arrow", damage=D6), name="Adept")
+RALLIES = pytest.mark.parametrize("rallies", [False, True])
 
 
 def strike(name: str = "Strike", **keys: Any) -> Data:
@@ -46,11 +50,15 @@ def fight(
     return game(caster, foe or host(), phases=phases, **keys)
 
 
-def lose(battle: Game, models: int, spell: str = "Strike", target: str = SPEARS) -> None:
-    """Cast the spell with two 6s, so that it costs this many models of one wound."""
+def lose(
+    battle: Game, models: int, spell: str = "Strike", target: str = SPEARS, stops: bool = False
+) -> None:
+    """Cast the spell so that it costs this many models of one wound; end the phase if `stops`."""
     battle.works(spell, target)
     assert battle.node == Node.ROLL_STRIKE
     battle.resolve(models)
+    if stops:
+        stop(battle)
 
 
 def miscast_strike(battle: Game) -> None:
@@ -69,32 +77,22 @@ def stop(battle: Game) -> None:
         battle.act(PASS)
 
 
-def until(battle: Game, phase: int) -> None:
-    """Pass with both players until that phase."""
-    while battle.is_decision() and battle.state.phase < phase:
-        battle.act(PASS)
-    assert battle.state.phase == phase
-
-
 def panicking(lost: int = 4, **keys: Any) -> Game:
     """Let the Spears lose this many models, and end the phase."""
     battle = fight(**keys)
-    lose(battle, lost)
-    stop(battle)
+    lose(battle, lost, stops=True)
     return battle
 
 
-def fled(**keys: Any) -> Game:
-    """Let the Spears flee and roll to rally before their own phase."""
+def fled(rallies: bool | None = None, phase: int | None = None, **keys: Any) -> Game:
+    """Let the Spears flee before their own phase; then they may rally, and both players pass."""
     battle = panicking(**keys)
     battle.roll(6, 6)
+    if rallies is not None:
+        battle.roll(*((1, 1) if rallies else (6, 6)))
+    if phase is not None:
+        battle.pass_until(phase)
     return battle
-
-
-def flees(battle: Game, army: int, name: str) -> bool:
-    """Return whether a unit or character flees."""
-    index = battle.code(name, army) - FIRST_TARGET - 1
-    return bool(int(battle.state.fleeing[army]) >> index & 1)
 
 
 # --- who takes a test ------------------------------------------------------------------------
@@ -103,64 +101,45 @@ def flees(battle: Game, army: int, name: str) -> bool:
 @pytest.mark.parametrize(
     ("models", "lost", "tested"),
     [
-        (16, 4, True),
-        (16, 3, False),
-        (17, 4, False),
-        (17, 5, True),
-        (8, 2, True),
-        (9, 2, False),
-        (10, 9, True),
-        (10, 10, False),
+        (16, 4, True), (16, 3, False), (17, 4, False), (17, 5, True), (8, 2, True), (9, 2, False),
+        (10, 9, True), (10, 10, False),
     ],
-)
+)  # fmt: skip
 def test_a_quarter_of_the_models_lost_takes_a_test(models: int, lost: int, tested: bool) -> None:
     battle = panicking(lost, foe=host(models=models))
     assert (battle.node == Node.ROLL_PANIC) == tested
-    assert int(battle.state.phase) == (0 if tested else 1)
-    if tested:
-        assert battle.mover == 1
+    check(battle, phase=0 if tested else 1, mover=1)
 
 
 def test_losses_of_a_phase_add_up_and_those_of_another_do_not_count() -> None:
     battle = fight()
     lose(battle, 2)
-    lose(battle, 2, "Blast")
-    stop(battle)
+    lose(battle, 2, "Blast", stops=True)
     assert battle.node == Node.ROLL_PANIC
     battle = panicking(3)
     stop(battle)
     assert int(battle.state.phase) == 2
-    lose(battle, 3)  # of 13
-    stop(battle)
+    lose(battle, 3, stops=True)  # of 13
     assert int(battle.state.phase) == 3
 
 
 def test_the_quarter_is_of_the_models_at_the_start_of_the_phase() -> None:
     battle = panicking(3, foe=host(models=15))
     stop(battle)
-    lose(battle, 3)  # of 12
-    stop(battle)
+    lose(battle, 3, stops=True)  # of 12
     assert battle.node == Node.ROLL_PANIC
 
 
-def test_wounds_that_cost_no_model_do_not_count() -> None:
-    ogres = {"wounds": 3}
-    battle = panicking(11, foe=host(models=16, spears=ogres))
-    assert int(battle.state.phase) == 1
-    battle = panicking(12, foe=host(models=16, spears=ogres))
-    assert battle.node == Node.ROLL_PANIC
+@pytest.mark.parametrize("lost", [11, 12])
+def test_wounds_that_cost_no_model_do_not_count(lost: int) -> None:
+    battle = panicking(lost, foe=host(models=16, spears={"wounds": 3}))
+    assert (battle.node == Node.ROLL_PANIC) == (lost == 12)
+    assert int(battle.state.phase) == (0 if lost == 12 else 1)
 
 
-@pytest.mark.parametrize(
-    "spears",
-    [
-        {"traits": ["undead"]},
-        {"traits": ["unbreakable"]},
-        {"traits": ["immune_to_panic"]},
-    ],
-)
-def test_immune_units_take_no_test(spears: Data) -> None:
-    assert int(panicking(15, foe=host(spears=spears)).state.phase) == 1
+@pytest.mark.parametrize("trait", ["undead", "unbreakable", "immune_to_panic"])
+def test_immune_units_take_no_test(trait: str) -> None:
+    assert int(panicking(15, foe=host(spears={"traits": [trait]})).state.phase) == 1
 
 
 @pytest.mark.parametrize("fights", [{"spears": {"in_combat": True}}, {"who": seer(in_combat=True)}])
@@ -172,10 +151,8 @@ def test_engaged_units_take_no_test(fights: Data) -> None:
 
 
 def test_fleeing_units_take_no_test() -> None:
-    foe = host(seer(status="fleeing"), spears={"fleeing": True})
-    battle = panicking(8, foe=foe)
-    assert battle.node == Node.ROLL_RALLY
-    assert int(battle.state.phase) == 1
+    battle = panicking(8, foe=host(seer(status="fleeing"), spears={"fleeing": True}))
+    check(battle, node=Node.ROLL_RALLY, phase=1)
 
 
 def test_losses_by_a_miscast_count() -> None:
@@ -187,10 +164,9 @@ def test_losses_by_a_miscast_count() -> None:
     assert battle.node == Node.ROLL_HIT
     battle.resolve(2)
     stop(battle)
-    assert battle.node == Node.ROLL_PANIC
-    assert battle.mover == 0
+    check(battle, node=Node.ROLL_PANIC, mover=0)
     battle.roll(4, 4)
-    assert not flees(battle, 0, "Guard")
+    check(battle, fleeing=set())
 
 
 def test_losses_by_a_landing_comet_count_in_that_phase() -> None:
@@ -202,8 +178,7 @@ def test_losses_by_a_landing_comet_count_in_that_phase() -> None:
         battle.resolve(4 if battle.points == 0 else 0)
     assert int(battle.state.phase) == 1
     stop(battle)
-    assert battle.node == Node.ROLL_PANIC
-    assert int(battle.state.phase) == 1
+    check(battle, node=Node.ROLL_PANIC, phase=1)
 
 
 def test_both_armies_test_in_one_phase_the_active_army_of_the_first_phase_first() -> None:
@@ -219,8 +194,7 @@ def test_both_armies_test_in_one_phase_the_active_army_of_the_first_phase_first(
     battle.roll(1, 1)
     assert (battle.node, battle.mover) == (Node.ROLL_PANIC, 1)
     battle.roll(6, 6)
-    assert flees(battle, 1, SPEARS)
-    assert not flees(battle, 0, "Guard")
+    check(battle, fleeing=FLED)
 
 
 # --- the dice ----------------------------------------------------------------------------------
@@ -230,16 +204,14 @@ def test_both_armies_test_in_one_phase_the_active_army_of_the_first_phase_first(
 def test_a_roll_of_leadership_or_less_passes(faces: tuple[int, int], stands: bool) -> None:
     battle = panicking()
     battle.roll(*faces)
-    assert flees(battle, 1, SPEARS) == flees(battle, 1, "Seer") == (not stands)
-    assert not flees(battle, 1, "Bows")
-    assert battle.node == (Node.NOMINATE if stands else Node.ROLL_RALLY)
+    node = Node.NOMINATE if stands else Node.ROLL_RALLY
+    check(battle, node=node, fleeing=set() if stands else FLED)
 
 
-def test_the_best_leadership_in_the_unit_counts() -> None:
-    for leadership, total in ((5, 7), (9, 9)):
-        battle = panicking(foe=host(seer(leadership=leadership)))
-        works = [sum(chance for code, chance in battle.chance_outcomes() if code == OUTCOME_WORKS)]
-        assert works == [pytest.approx(float(passing(total)))]
+@pytest.mark.parametrize(("leadership", "best"), [(5, 7), (9, 9)])
+def test_the_best_leadership_in_the_unit_counts(leadership: int, best: int) -> None:
+    battle = panicking(foe=host(seer(leadership=leadership)))
+    assert battle.outcomes()[OUTCOME_WORKS] == pytest.approx(float(passing(best)))
 
 
 def test_a_dead_character_does_not_lend_its_leadership() -> None:
@@ -257,11 +229,6 @@ def test_a_dead_character_does_not_lend_its_leadership() -> None:
     battle.resolve(1)
     stop(battle)
     assert dict(battle.chance_outcomes())[OUTCOME_WORKS] == pytest.approx(float(passing(7)))
-
-
-def passing(leadership: int) -> F:
-    """Return the probability of 2D6 at or below a number, roll by roll."""
-    return F(sum(a + b <= leadership for a, b in product(range(1, 7), repeat=2)), 36)
 
 
 @pytest.mark.parametrize("node", [Node.ROLL_PANIC, Node.ROLL_RALLY])
@@ -284,92 +251,71 @@ def test_chances_are_those_of_all_36_rolls(leadership: int, node: Node) -> None:
 # --- flight ------------------------------------------------------------------------------------
 
 
-def test_a_fleeing_wizard_brings_no_power_dice_and_does_not_cast() -> None:
-    adept = wizard(1, aimed("Arrow", damage=D6), name="Adept")
-    for faces, dice in (((6, 6), 2 + 1), ((1, 1), 2 + 1 + 2)):
-        battle = fled(foe=host(seer(), adept))
-        battle.roll(*faces)
-        assert battle.state.phase == 1
-        assert battle.state.power == dice
-        assert battle.can_cast("Arrow")
-        assert battle.can_cast("Dart") == (dice == 5)
+@RALLIES
+def test_a_fleeing_wizard_brings_no_power_dice_and_does_not_cast(rallies: bool) -> None:
+    battle = fled(rallies, foe=host(seer(), ADEPT))
+    check(battle, phase=1, power=(2 + 1 + 2 if rallies else 2 + 1))
+    assert battle.can_cast("Arrow")
+    assert battle.can_cast("Dart") == rallies
 
 
 def test_rallied_wizards_cast_as_normal_in_that_same_phase() -> None:
     battle = fled()
     assert battle.mover == 1
     battle.roll(3, 4)
-    assert not flees(battle, 1, SPEARS)
-    assert not flees(battle, 1, "Seer")
-    assert battle.state.phase == 1
-    assert battle.state.power == 2 + 2
-    assert battle.can_cast("Dart")
+    check(battle, phase=1, power=2 + 2, fleeing=set(), castable={"Dart"})
 
 
-def test_a_fleeing_wizard_brings_no_dispel_dice() -> None:
-    for faces, dice in (((6, 6), 2), ((1, 1), 3)):
-        battle = fled()
-        battle.roll(*faces)
-        until(battle, 2)
-        assert battle.state.dispel == dice
+@RALLIES
+def test_a_fleeing_wizard_brings_no_dispel_dice(rallies: bool) -> None:
+    assert fled(rallies, phase=2).state.dispel == (3 if rallies else 2)
 
 
-def test_a_fleeing_runesmith_brings_no_dispel_dice() -> None:
+@pytest.mark.parametrize("panics", [False, True])
+def test_a_fleeing_runesmith_brings_no_dispel_dice(panics: bool) -> None:
     """House rule: the sources mention only wizards."""
-    smith = {"name": "Smith", "unit": SPEARS}
-    foe = host(models=16, runesmiths=[smith])
-    foe["wizards"] = []
-    for faces, dice in (((6, 6), 2), ((1, 1), 3)):
-        battle = panicking(foe=foe)
-        battle.roll(*faces)
-        if battle.node == Node.ROLL_RALLY:
-            battle.roll(6, 6)
-        until(battle, 2)
-        assert battle.state.dispel == dice
+    foe = host(runesmiths=[{"name": "Smith", "unit": SPEARS}]) | {"wizards": []}
+    battle = panicking(foe=foe)
+    battle.roll(*((6, 6) if panics else (1, 1)))
+    if battle.node == Node.ROLL_RALLY:
+        battle.roll(6, 6)
+    battle.pass_until(2)
+    assert battle.state.dispel == (2 if panics else 3)
 
 
-def test_a_fleeing_wizard_reads_no_scroll_and_adds_nothing_to_dispels() -> None:
-    foe = host(seer(items=[SCROLL, "Staff of Sorcery"]))
-    for faces, uses in (((6, 6), False), ((1, 1), True)):
-        battle = fled(foe=foe)
-        battle.roll(*faces)
-        until(battle, 2)
-        battle.nominate("Strike")
-        battle.aim(SPEARS)
-        battle.act(FIRST_DICE + 3)
-        battle.roll(2, 3, 4)
-        assert battle.node == Node.DISPEL
-        assert battle.can_use(SCROLL) == uses
+@RALLIES
+def test_a_fleeing_wizard_reads_no_scroll_and_adds_nothing_to_dispels(rallies: bool) -> None:
+    battle = fled(rallies, phase=2, foe=host(seer(items=[SCROLL, "Staff of Sorcery"])))
+    battle.nominate("Strike")
+    battle.aim(SPEARS)
+    battle.act(FIRST_DICE + 3)
+    battle.roll(2, 3, 4)
+    assert battle.node == Node.DISPEL
+    assert battle.can_use(SCROLL) == rallies
 
 
-def test_a_fleeing_wizard_uses_no_bound_spell() -> None:
+@RALLIES
+def test_a_fleeing_wizard_uses_no_bound_spell(rallies: bool) -> None:
     hero = {"name": "Captain", "unit": SPEARS, "items": ["Ring of Flame"], "leadership": 5}
-    for faces, can in (((6, 6), False), ((1, 1), True)):
-        adept = wizard(1, aimed("Arrow", damage=D6), name="Adept")
-        battle = fled(foe=host(seer(), adept, heroes=[hero]))
-        battle.roll(*faces)
-        assert battle.state.phase == 1
-        assert battle.can_cast("Fire Ball") == can
+    battle = fled(rallies, foe=host(seer(), ADEPT, heroes=[hero]))
+    assert battle.state.phase == 1
+    assert battle.can_cast("Fire Ball") == rallies
 
 
-def test_a_fleeing_wizard_casts_no_free_spell() -> None:
-    for faces, node in (((6, 6), Node.NOMINATE), ((1, 1), Node.FREE_SPELL)):
-        battle = fled(**miscast({"kind": "free_spell"}))
-        battle.roll(*faces)
-        until(battle, 2)
-        miscast_strike(battle)
-        assert battle.node == node
+@RALLIES
+def test_a_fleeing_wizard_casts_no_free_spell(rallies: bool) -> None:
+    battle = fled(rallies, phase=2, **miscast({"kind": "free_spell"}))
+    miscast_strike(battle)
+    assert battle.node == (Node.FREE_SPELL if rallies else Node.NOMINATE)
 
 
 def test_a_fleeing_wizards_spell_stays_in_play() -> None:
     lasting_spell = aimed("Veil", duration="remains_in_play", worth={"points_per_phase": 1.0})
-    mage = seer(2, lasting_spell)
-    battle = fight(foe=host(mage))
-    until(battle, 1)
+    battle = fight(foe=host(seer(2, lasting_spell)))
+    battle.pass_until(1)
     battle.works("Veil", "Guard")
-    until(battle, 2)
-    lose(battle, 4)
-    stop(battle)
+    battle.pass_until(2)
+    lose(battle, 4, stops=True)
     battle.roll(6, 6)
     assert battle.node == Node.ROLL_RALLY
     battle.roll(6, 6)
@@ -377,19 +323,14 @@ def test_a_fleeing_wizards_spell_stays_in_play() -> None:
 
 
 def test_a_fleeing_unit_keeps_its_place_and_can_be_aimed_at() -> None:
-    battle = fled()
-    battle.roll(6, 6)
-    until(battle, 2)
+    battle = fled(False, phase=2)
     battle.nominate("Strike")
     assert SPEARS in battle.targets()
 
 
 def test_a_unit_that_flees_on_takes_no_further_test() -> None:
-    battle = fled(phases=6)
-    battle.roll(6, 6)
-    until(battle, 2)
-    lose(battle, 6)
-    stop(battle)
+    battle = fled(False, phase=2, phases=6)
+    lose(battle, 6, stops=True)
     assert (battle.node, int(battle.state.phase)) == (Node.ROLL_RALLY, 3)
 
 
@@ -399,30 +340,26 @@ def test_a_unit_that_flees_on_takes_no_further_test() -> None:
 @pytest.mark.parametrize(("lost", "rolls"), [(12, True), (13, False)])
 def test_a_unit_below_a_quarter_does_not_rally(lost: int, rolls: bool) -> None:
     battle = fled(lost=lost)
-    assert flees(battle, 1, SPEARS)
-    assert battle.node == (Node.ROLL_RALLY if rolls else Node.NOMINATE)
-    assert battle.state.phase == (1 if rolls else 2)  # no other wizard can cast
+    node = Node.ROLL_RALLY if rolls else Node.NOMINATE
+    check(battle, fleeing=FLED, node=node, phase=1 if rolls else 2)  # no other wizard can cast
 
 
 def test_rally_rolls_begin_with_each_armys_second_phase() -> None:
-    own = army(wizard(4, strike(), status="fleeing", unit="Guard"),
-               units=[unit("Guard", 10, fleeing=True)])  # fmt: skip
+    mage = wizard(4, strike(), status="fleeing", unit="Guard")
+    own = army(mage, units=[unit("Guard", 10, fleeing=True)])
     foe = host(seer(status="fleeing"), spears={"fleeing": True})
     battle = game(own, foe, phases=4)
-    assert (battle.node, battle.mover, int(battle.state.phase)) == (Node.ROLL_RALLY, 1, 1)
+    check(battle, node=Node.ROLL_RALLY, mover=1, phase=1)
     battle.roll(1, 1)
     stop(battle)
-    assert (battle.node, battle.mover, int(battle.state.phase)) == (Node.ROLL_RALLY, 0, 2)
+    check(battle, node=Node.ROLL_RALLY, mover=0, phase=2)
     battle.roll(1, 1)
     assert battle.can_cast("Strike")
 
 
 def test_a_rallied_unit_may_panic_again() -> None:
-    battle = fled(phases=6)
-    battle.roll(1, 1)
-    until(battle, 2)
-    lose(battle, 3)
-    stop(battle)
+    battle = fled(True, phase=2, phases=6)
+    lose(battle, 3, stops=True)
     assert battle.node == Node.ROLL_PANIC
 
 
@@ -439,24 +376,17 @@ def test_a_lone_character_rallies_by_its_own_leadership() -> None:
 def test_a_lone_character_takes_no_panic_test() -> None:
     foe = army(seer(unit=None, wounds=4), units=[unit("Bows")])
     battle = fight(foe=foe)
-    lose(battle, 3, target="Seer")
-    stop(battle)
+    lose(battle, 3, target="Seer", stops=True)
     assert (battle.node, int(battle.state.phase)) == (Node.NOMINATE, 1)
 
 
 def test_a_character_flees_on_when_its_fleeing_unit_is_gone() -> None:
-    battle = fled(phases=6)
-    battle.roll(6, 6)
-    until(battle, 2)
-    lose(battle, 12)
-    stop(battle)
-    assert not flees(battle, 1, SPEARS)
-    assert flees(battle, 1, "Seer")
-    assert battle.node == Node.ROLL_RALLY
+    battle = fled(False, phase=2, phases=6)
+    lose(battle, 12, stops=True)
+    check(battle, fleeing={"Seer"}, node=Node.ROLL_RALLY)
     assert battle.outcomes()[OUTCOME_WORKS] == pytest.approx(float(passing(5)))
     battle.roll(1, 1)
-    assert not flees(battle, 1, "Seer")
-    assert battle.state.power == 4
+    check(battle, fleeing=set(), power=4)
 
 
 def test_several_units_rally_one_after_the_other() -> None:
@@ -468,53 +398,48 @@ def test_several_units_rally_one_after_the_other() -> None:
     battle.roll(6, 6)
     assert battle.node == Node.ROLL_RALLY
     battle.roll(1, 1)
-    assert flees(battle, 1, SPEARS)
-    assert not flees(battle, 1, "Bows")
-    assert battle.state.power == 2 + 1
+    check(battle, fleeing=FLED, power=2 + 1)
 
 
 # --- the Oxen Stands -------------------------------------------------------------------------
 
 
-def oxen(models: int = 16, fleeing: bool = True, **keys: Any) -> Game:
-    """Return a shaman next to the Spears with a wizard in them, after the first army's turn."""
+def oxen(fleeing: bool = True, stops: bool = False) -> Game:
+    """Return a shaman next to the Spears with a wizard in them, in its phase if `stops`."""
     shaman = wizard(4, known("The Oxen Stands"), name="Shaman")
     status = "fleeing" if fleeing else "ready"
-    foe = host(shaman, seer(status=status), models=models, spears={"fleeing": fleeing})
-    return fight(foe=foe, **keys)
+    battle = fight(foe=host(shaman, seer(status=status), spears={"fleeing": fleeing}))
+    if stops:
+        stop(battle)
+        battle.roll(6, 6)
+    return battle
 
 
 def test_the_oxen_stands_rallies_a_unit_and_its_wizard_casts_and_dispels_again() -> None:
-    battle = oxen()
-    stop(battle)
-    battle.roll(6, 6)
+    battle = oxen(stops=True)
     assert battle.works("The Oxen Stands", SPEARS) == -0.4 * 16 * 6
-    assert not flees(battle, 1, SPEARS)
-    assert not flees(battle, 1, "Seer")
-    until(battle, 2)
+    check(battle, fleeing=set())
+    battle.pass_until(2)
     assert battle.state.dispel == 2 + 2 + 1
 
 
 def test_wizards_rallied_by_a_spell_cast_from_the_next_phase_on() -> None:
-    battle = oxen()
-    stop(battle)
-    battle.roll(6, 6)
+    battle = oxen(stops=True)
     assert battle.state.power == 2 + 4
     battle.works("The Oxen Stands", SPEARS)
     assert battle.state.phase == 2  # dice are left, but no wizard may cast
-    until(battle, 3)
+    battle.pass_until(3)
     assert battle.state.power == 2 + 4 + 2
     assert battle.can_cast("Dart")
 
 
-def test_the_oxen_stands_does_nothing_for_a_unit_below_a_quarter() -> None:
-    for lost, works in ((12, True), (13, False)):
-        battle = oxen()
-        lose(battle, lost)
-        stop(battle)
-        if battle.node == Node.ROLL_RALLY:
-            battle.roll(6, 6)
-        assert (battle.mover == 1 and battle.can_cast("The Oxen Stands")) == works
+@pytest.mark.parametrize(("lost", "works"), [(12, True), (13, False)])
+def test_the_oxen_stands_does_nothing_for_a_unit_below_a_quarter(lost: int, works: bool) -> None:
+    battle = oxen()
+    lose(battle, lost, stops=True)
+    if battle.node == Node.ROLL_RALLY:
+        battle.roll(6, 6)
+    assert (battle.mover == 1 and battle.can_cast("The Oxen Stands")) == works
 
 
 def test_the_oxen_stands_is_paid_only_for_units_that_panicked() -> None:
@@ -523,12 +448,11 @@ def test_the_oxen_stands_is_paid_only_for_units_that_panicked() -> None:
     stop(battle)
     assert not battle.can_cast("The Oxen Stands")
     battle = oxen(fleeing=False)
-    lose(battle, 4)
-    stop(battle)
+    lose(battle, 4, stops=True)
     battle.roll(6, 6)
     battle.roll(6, 6)
     assert battle.works("The Oxen Stands", SPEARS) == 0.0
-    assert not flees(battle, 1, SPEARS)
+    check(battle, fleeing=set())
 
 
 def test_printed_effects_on_leadership_and_psychology_stay_estimates() -> None:
@@ -536,12 +460,11 @@ def test_printed_effects_on_leadership_and_psychology_stay_estimates() -> None:
     mage = wizard(4, known("Doom and Darkness!"), strike(), name="Doomsayer")
     battle = fight(own=army(mage), foe=host(sage, seer()))
     battle.works("Doom and Darkness!", SPEARS)
-    lose(battle, 4)
-    stop(battle)
+    lose(battle, 4, stops=True)
     assert battle.node == Node.ROLL_PANIC
     assert battle.outcomes()[OUTCOME_WORKS] == pytest.approx(21 / 36)  # 7 or less
     battle.roll(6, 6)
-    assert flees(battle, 1, SPEARS)
+    check(battle, fleeing=FLED)
 
 
 # --- flight without effect -------------------------------------------------------------------
@@ -550,9 +473,9 @@ def test_printed_effects_on_leadership_and_psychology_stay_estimates() -> None:
 def test_irrelevant_panic_tests_are_skipped() -> None:
     battle = fight()
     lose(battle, 15, target="Bows")  # no wizard is in them
-    until(battle, 1)
+    battle.pass_until(1)
     hero = {"name": "Captain", "unit": SPEARS}
-    until(panicking(8, foe=host(heroes=[hero]) | {"wizards": []}), 2)
+    panicking(8, foe=host(heroes=[hero]) | {"wizards": []}).pass_until(2)
     staff = {**hero, "items": [SCROLL]}
     battle = panicking(8, foe=host(heroes=[staff]) | {"wizards": []})
     assert battle.node == Node.ROLL_PANIC
@@ -569,8 +492,8 @@ def test_no_morale_rolls_in_the_last_phase() -> None:
 def test_a_fleeing_unit_without_magic_does_not_roll_to_rally_and_flees_on() -> None:
     foe = host(spears={"fleeing": True}) | {"wizards": []}
     battle = fight(foe=foe)
-    until(battle, 2)
-    assert flees(battle, 1, SPEARS)
+    battle.pass_until(2)
+    check(battle, fleeing={SPEARS})
 
 
 @pytest.mark.parametrize("starts_fleeing", [False, True])
@@ -579,8 +502,8 @@ def test_without_the_switch_there_is_no_panic_and_no_rallying(starts_fleeing: bo
     foe = host(seer(status=status), spears={"fleeing": starts_fleeing})
     battle = fight(foe=foe, rules={"panic": False})
     lose(battle, 15)
-    until(battle, 2)
-    assert flees(battle, 1, SPEARS) == starts_fleeing
+    battle.pass_until(2)
+    check(battle, fleeing=FLED if starts_fleeing else set())
     assert not battle.state.phase_models.any()
 
 
@@ -608,13 +531,13 @@ def test_the_models_at_the_start_are_kept_only_while_a_test_may_need_them() -> N
     assert began(battle)[1] == 0
 
 
-def test_they_are_forgotten_when_no_spell_is_left_that_could_cost_enough() -> None:
+@pytest.mark.parametrize(("lost", "kept"), [(2, 0), (3, 16)])
+def test_they_are_forgotten_when_no_spell_is_left_that_could_cost_enough(
+    lost: int, kept: int
+) -> None:
     battle = fight(strike(), aimed("Dart", damage={"hits": "1", "strength": 4}))
-    lose(battle, 2)
-    assert began(battle) == [0, 0]
-    battle = fight(strike(), aimed("Dart", damage={"hits": "1", "strength": 4}))
-    lose(battle, 3)
-    assert began(battle) == [16, 0]
+    lose(battle, lost)
+    assert began(battle) == [kept, 0]
 
 
 def test_they_are_forgotten_when_the_unit_is_gone() -> None:
@@ -622,71 +545,55 @@ def test_they_are_forgotten_when_the_unit_is_gone() -> None:
     lose(battle, 10)
     lose(battle, 6, "Blast")
     assert began(battle) == [0, 0]
-    until(battle, 2)  # only the Seer can still cast, and no unit tests
+    battle.pass_until(2)  # only the Seer can still cast, and no unit tests
 
 
 def test_the_last_phase_forgets_irrelevant_flight() -> None:
-    battle = fled(phases=2)
-    battle.roll(6, 6)
-    assert battle.is_over
+    assert fled(False, phases=2).is_over
     mute = wizard(2, name="Seer", unit=SPEARS, leadership=5)
     for seers, kept in ((mute, False), (seer(), True), (mute | {"items": [SCROLL]}, True)):
-        battle = fled(phases=3, foe=host(seers))
-        battle.roll(6, 6)
-        until(battle, 2)
-        assert flees(battle, 1, SPEARS) == flees(battle, 1, "Seer") == kept
+        battle = fled(False, phase=2, phases=3, foe=host(seers))
+        check(battle, fleeing=FLED if kept else set())
 
 
 # --- victory points --------------------------------------------------------------------------
 
 
-def tallied(**keys: Any) -> Game:
-    """Return a battle for victory points: the Spears are worth 96, the Seer 100."""
-    return fight(rules={"scoring": "victory_points"}, **keys)
+TALLIED: Data = {"rules": {"scoring": "victory_points"}}
+"""The Spears count 96 victory points, the Seer 100."""
 
 
 def test_flight_counts_a_unit_and_its_characters_until_they_rally() -> None:
-    battle = tallied()
-    lose(battle, 4)
-    stop(battle)
+    battle = panicking(**TALLIED)
     assert battle.points == 0
     battle.roll(6, 6)
-    assert battle.points == 96 + 100
-    assert battle.node == Node.ROLL_RALLY
+    check(battle, points=96 + 100, node=Node.ROLL_RALLY)
     battle.roll(1, 1)
     assert battle.points == 0
 
 
 def test_for_victory_points_units_without_magic_test_and_in_the_last_phase_too() -> None:
-    battle = tallied(phases=1)
+    battle = fight(**TALLIED, phases=1)
     lose(battle, 5, target="Bows")
-    lose(battle, 4, "Blast")
-    stop(battle)
+    lose(battle, 4, "Blast", stops=True)
     battle.roll(6, 6)
-    assert battle.points == 96 + 100
-    assert battle.node == Node.ROLL_PANIC
+    check(battle, points=96 + 100, node=Node.ROLL_PANIC)
     battle.roll(6, 6)
-    assert battle.is_over
-    assert battle.points == 96 + 100 + 120
+    check(battle, node=Node.END, points=96 + 100 + 120)
 
 
 def test_a_unit_slain_while_fleeing_counts_once() -> None:
-    battle = tallied()
-    lose(battle, 4)
-    stop(battle)
-    battle.roll(6, 6)
-    battle.roll(6, 6)
-    until(battle, 2)
+    battle = fled(False, phase=2, **TALLIED)
     lose(battle, 12)
     assert battle.points == 96 + 100
 
 
 def test_models_are_counted_in_the_last_phase_while_a_test_may_come() -> None:
     """Also if their number no longer matters for half strength."""
-    battle = tallied(phases=1, foe=host(models=100))
+    battle = fight(**TALLIED, phases=1, foe=host(models=100))
     lose(battle, 12)
     assert began(battle)[0] == 0  # twelve more could be lost, and it takes thirteen
-    battle = tallied(phases=1, foe=host(models=40))
+    battle = fight(**TALLIED, phases=1, foe=host(models=40))
     lose(battle, 2)
     assert int(battle.state.unit_wounds[1, 0]) == 38
     assert began(battle)[0] == 40

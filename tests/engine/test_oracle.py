@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, army, game, spell, wizard
 from wfb_gym._records import Records
 from wfb_gym.engine.state import Node, State
 from wfb_gym.scenario import scenario_from_dict
 
 from ..solver.oracle import END_TO_END, Army, Duel, Spell, scenario, spell_name, value
-from .builders import Game, army, game, spell, wizard
 
 # The same value by the engine's own operations.
 
@@ -48,7 +48,6 @@ class Minimax:
 
 
 def battle_of(duel: Duel) -> Game:
-    """Return the battle of the engine."""
     return Game(scenario_from_dict(scenario(duel)))
 
 

@@ -4,17 +4,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, army, game, lasting, spell, wizard
 from wfb_gym.engine.queries import dispel_bonus
 from wfb_gym.engine.state import Node
 
-from .builders import Data, army, game, lasting, spell, wizard
+from .facts import check
 
 BOLT = spell()
-
-
-def item(**keys: Any) -> Data:
-    """Return the scenario's own item "Thing"."""
-    return {"name": "Thing", **keys}
+FAMILIAR, JEWEL, BALANCE = "Power Familiar", "Jewel of the Dusk", "Master Rune of Balance"
 
 
 def pools(caster: Data, dispeller: Data | None = None, **keys: Any) -> tuple[int, int]:
@@ -25,8 +22,18 @@ def pools(caster: Data, dispeller: Data | None = None, **keys: Any) -> tuple[int
 
 
 def mages(*levels: int, **keys: Any) -> list[Data]:
-    """Return wizards of these levels."""
     return [wizard(n, BOLT, name=f"Mage {i}", **keys) for i, n in enumerate(levels)]
+
+
+def dispel_dice(dispeller: Data, **keys: Any) -> int:
+    """Return the dispel dice of an army in the first phase of its enemy."""
+    return pools(army(*mages(1)), dispeller, **keys)[1]
+
+
+def pools_with(level: int = 4, **keys: Any) -> tuple[int, int]:
+    """Return the dice of an army with two wizards of level 1, and another, as either side."""
+    side = army(*mages(1, 1), wizard(level, BOLT, name="Third", **keys))
+    return pools(side, side)
 
 
 @pytest.mark.parametrize(("level", "power"), [(1, 3), (2, 4), (3, 5), (4, 6)])
@@ -36,25 +43,23 @@ def test_power_dice_of_a_level(level: int, power: int) -> None:
 
 @pytest.mark.parametrize(("level", "dispel"), [(1, 3), (2, 3), (3, 4), (4, 4)])
 def test_dispel_dice_of_a_level(level: int, dispel: int) -> None:
-    assert pools(army(*mages(1)), army(wizard(level)))[1] == dispel
+    assert dispel_dice(army(wizard(level))) == dispel
 
 
 def test_every_army_has_two_dispel_dice_without_any_wizard() -> None:
-    assert pools(army(*mages(1)), army())[1] == 2
+    assert dispel_dice(army()) == 2
 
 
 def test_wizards_add_up() -> None:
-    assert pools(army(*mages(1, 1, 4)), army(*mages(1, 1, 4))) == (8, 6)
+    assert pools_with(4) == (8, 6)
 
 
 def test_a_fleeing_wizard_makes_no_dice() -> None:
-    side = army(*mages(1, 1), wizard(4, BOLT, status="fleeing", name="Runner"))
-    assert pools(side, side) == (4, 4)
+    assert pools_with(status="fleeing") == (4, 4)
 
 
 def test_a_dead_wizard_makes_no_dice() -> None:
-    side = army(*mages(1, 1), wizard(4, BOLT, status="dead", name="Late"))
-    assert pools(side, side) == (4, 4)
+    assert pools_with(status="dead") == (4, 4)
 
 
 def test_a_rallied_wizard_acts_as_normal() -> None:
@@ -65,7 +70,7 @@ def test_a_rallied_wizard_acts_as_normal() -> None:
 
 @pytest.mark.parametrize("ruleset", ["6e", "7e"])
 def test_a_wizard_off_the_table_makes_no_dice_and_its_items_are_away(ruleset: str) -> None:
-    items = ["Power Familiar", "Jewel of the Dusk", "Staff of Sorcery", "Master Rune of Balance"]
+    items = [FAMILIAR, JEWEL, "Staff of Sorcery", BALANCE]
     away = wizard(3, spell("Far"), status="off_table", name="Away", items=items, reserve=2)
     side = army(*mages(1), away)
     battle = game(side, side, ruleset=ruleset)
@@ -79,7 +84,7 @@ def test_a_wizard_off_the_table_makes_no_dice_and_its_items_are_away(ruleset: st
 @pytest.mark.parametrize("ruleset", ["6e", "7e"])
 def test_a_runesmith_off_the_table_makes_no_dice(ruleset: str) -> None:
     dwarfs = army(runesmiths=[{"name": "Smith", "status": "off_table"}])
-    assert pools(army(*mages(1)), dwarfs, ruleset=ruleset)[1] == 2
+    assert dispel_dice(dwarfs, ruleset=ruleset) == 2
 
 
 def test_a_fleeing_wizard_cannot_cast() -> None:
@@ -88,81 +93,61 @@ def test_a_fleeing_wizard_cannot_cast() -> None:
 
 
 def test_a_dwarf_army_has_four_dispel_dice() -> None:
-    assert pools(army(*mages(1)), army(dwarf=True))[1] == 4
+    assert dispel_dice(army(dwarf=True)) == 4
 
 
 @pytest.mark.parametrize(("ruleset", "dispel"), [("6e", 7), ("7e", 8)])
 def test_runesmiths_and_runelords(ruleset: str, dispel: int) -> None:
-    runes = [
-        {"name": "Lord", "rank": "runelord"},
-        {"name": "Smith"},
-        {"name": "Younger"},
-    ]
-    dwarfs = army(dwarf=True, runesmiths=runes)
-    assert pools(army(*mages(1)), dwarfs, ruleset=ruleset)[1] == dispel
+    runes = [{"name": "Lord", "rank": "runelord"}, {"name": "Smith"}, {"name": "Younger"}]
+    assert dispel_dice(army(dwarf=True, runesmiths=runes), ruleset=ruleset) == dispel
 
 
 @pytest.mark.parametrize("status", ["fleeing", "dead"])
 def test_a_runesmith_who_flees_or_is_dead_makes_no_dice(status: str) -> None:
-    dwarfs = army(runesmiths=[{"name": "Smith", "status": status}])
-    assert pools(army(*mages(1)), dwarfs)[1] == 2
+    assert dispel_dice(army(runesmiths=[{"name": "Smith", "status": status}])) == 2
 
 
 def test_bonus_dice_of_items() -> None:
-    side = army(wizard(1, BOLT, items=["Power Familiar"]))
+    side = army(wizard(1, BOLT, items=[FAMILIAR]))
     assert pools(side, side) == (4, 4)
-    assert pools(army(*mages(1), items=["Power Familiar"]), army())[0] == 4
+    assert pools(army(*mages(1), items=[FAMILIAR]), army())[0] == 4
 
 
-def test_bonus_dice_of_an_item_stay_while_its_bearer_flees() -> None:
-    runner = wizard(1, status="fleeing", items=["Power Familiar"], name="Runner")
-    side = army(*mages(1), runner)
-    assert pools(side, side) == (4, 4)
-
-
-def test_bonus_dice_of_an_item_are_gone_with_its_bearer() -> None:
-    late = wizard(1, status="dead", items=["Power Familiar"], name="Late")
-    side = army(*mages(1), late)
-    assert pools(side, side) == (3, 3)
+@pytest.mark.parametrize(("status", "dice"), [("fleeing", (5, 5)), ("dead", (4, 4))])
+def test_bonus_dice_of_an_item_stay_while_its_bearer_flees(
+    status: str, dice: tuple[int, int]
+) -> None:
+    assert pools_with(1, status=status, items=[FAMILIAR]) == dice
 
 
 def test_a_rune_of_balance_works_while_its_bearer_flees() -> None:
-    balance = {"name": "Smith", "status": "fleeing", "items": ["Master Rune of Balance"]}
+    balance = {"name": "Smith", "status": "fleeing", "items": [BALANCE]}
     assert pools(army(*mages(1)), army(runesmiths=[balance])) == (2, 3)
 
 
 def test_fixed_pools() -> None:
     caster = army(*mages(4), power_dice=9)
-    dispeller = army(*mages(4), dispel_dice=1, items=["Power Familiar"])
-    assert pools(caster, dispeller) == (9, 1)
+    assert pools(caster, army(*mages(4), dispel_dice=1, items=[FAMILIAR])) == (9, 1)
 
 
 def test_dice_that_only_their_bearer_may_use() -> None:
-    bearer = wizard(1, spell("Mine"), spell("Mine too"), items=["Jewel of the Dusk"], name="Bearer")
+    bearer = wizard(1, spell("Mine"), spell("Mine too"), items=[JEWEL], name="Bearer")
     battle = game(army(bearer, *mages(1)))
-    assert battle.state.power == 4
-    assert list(battle.state.own_dice)[:2] == [1, 0]
+    check(battle, power=4, own_dice=[1, 0])
+    twin = battle.copy()
     battle.nominate("Bolt")
     assert battle.node == Node.POOL_DICE
-    battle = game(army(bearer, *mages(1)))
-    battle.nominate("Mine")
-    assert battle.node == Node.RESERVE_DICE
-    assert battle.legal_actions() == [1, 2]
-
-
-def test_a_bearers_die_counts_towards_his_limit() -> None:
-    bearer = wizard(1, spell("Mine"), items=["Jewel of the Dusk"])
-    battle = game(army(bearer))
-    battle.nominate("Mine")
-    battle.act(2)
-    assert battle.node == Node.POOL_DICE
-    assert battle.most_dice() == 1
+    twin.nominate("Mine")
+    assert twin.node == Node.RESERVE_DICE
+    assert twin.legal_actions() == [1, 2]
+    twin.act(2)
+    assert twin.node == Node.POOL_DICE
+    assert twin.most_dice() == 1  # its own die counts towards the limit
 
 
 def test_all_wizards_share_one_pile() -> None:
     battle = game(army(*mages(4), wizard(1, spell("Spark"), name="Boy")))
-    battle.cast("Bolt", 5)
-    battle.roll(1, 2, 2, 3, 6)
+    battle.cast_with("Bolt", 1, 2, 2, 3, 6)
     battle.let_through()
     assert battle.state.power == 2
     battle.cast("Spark", 2)
@@ -171,7 +156,7 @@ def test_all_wizards_share_one_pile() -> None:
 def test_the_caster_moves_first_and_only_he_casts() -> None:
     battle = game(army(*mages(2)), army(wizard(2, spell("Other"))))
     assert battle.mover == battle.active == 0
-    assert [name for name in ("Bolt", "Other") if name == "Bolt" and battle.can_cast(name)]
+    assert battle.can_cast("Bolt")
     assert len(battle.legal_actions()) == 2
 
 
@@ -179,15 +164,10 @@ def test_dice_left_are_gone_in_the_next_phase() -> None:
     side = army(*mages(2))
     battle = game(side, side, phases=2)
     battle.stop()
-    assert battle.active == 1
-    assert (battle.state.power, battle.state.dispel) == (4, 3)
+    check(battle, active=1, power=4, dispel=3)
 
 
 def test_no_wizard_and_nothing_in_play_ends_the_battle_at_once() -> None:
     assert game(army(), army(*mages(4))).is_over
-
-
-def test_a_spell_in_play_gives_an_army_without_casters_something_to_do() -> None:
-    ward = lasting(in_play=True)
-    battle = game(army(), army(wizard(1, ward)))
+    battle = game(army(), army(wizard(1, lasting(in_play=True))))
     assert battle.node == Node.IN_PLAY

@@ -4,13 +4,15 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, army, game, miscast, spell, wizard
+from .facts import check
 
 REROLL_ALL = actions.REROLL_ALL
+MAGE = wizard(4, spell("Bolt", 8), spell("Second"))
 
 
 def reroll(face: int) -> int:
@@ -19,53 +21,48 @@ def reroll(face: int) -> int:
 
 
 def charm(dice: str = "one", *, of: str = "cast", natural: bool = False, **keys: Any) -> Data:
-    """Return an item that re-rolls."""
     way = {"of": of, "dice": dice, "changes_natural": natural}
     return {"name": "Charm", "uses": 1, "reroll": way, **keys}
 
 
-def cast(*faces: int, item: Data, charms: int = 1, value: int = 8, **keys: Any) -> Game:
+FREE = charm(natural=True)
+DISPELS = charm(of="dispel")
+
+
+def cast(
+    *faces: int, item: Data | None = None, charms: int = 1, value: int = 8, **keys: Any
+) -> Game:
     """Return a cast with these dice by a wizard with charms."""
     mage = wizard(4, spell("Bolt", value), spell("Second"), items=["Charm"] * charms)
-    keys = {**miscast(), **keys}
-    battle = game(army(mage), items=[item], **keys)
-    battle.cast("Bolt", len(faces))
-    battle.roll(*faces)
+    battle = game(army(mage), items=[item or charm()], **{**miscast(), **keys})
+    battle.cast_with("Bolt", *faces)
     return battle
 
 
-def dispel(*faces: int, item: Data, **keys: Any) -> Game:
+def attacked(item: Data, *faces: int, charms: int = 1, **keys: Any) -> Game:
+    """Return a battle after a cast with these dice, against an army with charms."""
+    foe = army(dispel_dice=4, items=["Charm"] * charms)
+    battle = game(army(MAGE), foe, items=[item], **keys)
+    battle.cast_with("Bolt", *faces)
+    return battle
+
+
+def dispel(*faces: int, item: Data = DISPELS, **keys: Any) -> Game:
     """Return a dispel against 8 with these dice, with the charm declared."""
-    battle = game(
-        army(wizard(4, spell("Bolt", 8), spell("Second"))),
-        army(dispel_dice=4, items=["Charm"]),
-        items=[item],
-        **keys,
-    )
-    battle.cast("Bolt", 2)
-    battle.roll(4, 4)
+    battle = attacked(item, 4, 4, **keys)
     battle.use("Charm")
     battle.dispel(*faces)
     return battle
 
 
 def test_one_die_of_the_chosen_face_is_rolled_again() -> None:
-    battle = cast(2, 5, item=charm())
+    battle = cast(2, 5)
     assert battle.node == Node.KEEP_CASTING
     assert battle.legal_actions() == [PASS, reroll(2), reroll(5)]
     battle.act(reroll(2))
     assert battle.dice_to_roll == 1
     battle.roll(3)
-    assert battle.node == Node.DISPEL
-    assert battle.state.number == 8
-
-
-def test_a_roll_may_be_kept_and_the_item_with_it() -> None:
-    battle = cast(4, 5, item=charm())
-    battle.act(PASS)
-    assert battle.node == Node.DISPEL
-    assert battle.state.number == 9
-    assert battle.state.items[0, 0] == 1
+    check(battle, node=Node.DISPEL, number=8)
 
 
 def test_all_dice_are_rolled_again() -> None:
@@ -77,185 +74,124 @@ def test_all_dice_are_rolled_again() -> None:
     assert battle.state.number == 8
 
 
-def test_a_re_roll_is_spent_and_no_power_dice_with_it() -> None:
-    battle = cast(2, 3, item=charm())
-    power = int(battle.state.power)
-    battle.act(reroll(2))
-    battle.roll(2)
-    assert battle.node == Node.NOMINATE
-    assert battle.state.power == power
-    assert battle.state.items[0, 0] == 0
-
-
-def test_the_second_result_counts() -> None:
-    battle = cast(4, 4, item=charm())
-    battle.act(reroll(4))
-    battle.roll(1)
-    assert battle.node == Node.NOMINATE
+@pytest.mark.parametrize(
+    ("faces", "item", "script", "expected"),
+    [
+        ((4, 5), charm(), [PASS], {"node": Node.DISPEL, "number": 9, "items": [1, 0]}),
+        ((2, 3), charm(), [reroll(2), (2,)], {"node": Node.NOMINATE, "power": 4, "items": [0, 0]}),
+        ((4, 4), charm(), [reroll(4), (1,)], {"node": Node.NOMINATE}),
+        ((6, 6), charm(), [], {"node": Node.NOMINATE, "points": 10}),
+        ((1, 4), FREE, [reroll(4), (1,)], {"node": Node.ROLL_MISCAST}),
+        ((1, 1), FREE, [PASS], {"node": Node.ROLL_MISCAST}),
+        ((6, 2), FREE, [reroll(2), (6,)], {"points": 10}),
+        ((6, 6), FREE, [reroll(6), (2,)], {"node": Node.DISPEL}),
+    ],
+    ids=["kept", "spent", "worse", "irresistible", "to a miscast", "a kept miscast",
+         "to irresistible force", "from irresistible force"],
+)  # fmt: skip
+def test_results_of_re_rolled_casts(
+    faces: tuple[int, ...], item: Data, script: list[Any], expected: Data
+) -> None:
+    battle = cast(*faces, item=item)
+    battle.play(script)
+    check(battle, **expected)
 
 
 def test_no_die_is_re_rolled_twice() -> None:
-    battle = cast(2, 2, item=charm(), charms=3)
-    battle.act(reroll(2))
-    battle.roll(3)
+    battle = cast(2, 2, charms=3)
+    battle.play([reroll(2), (3,)])
     assert battle.node == Node.KEEP_CASTING
     assert battle.legal_actions() == [PASS, reroll(2)]
-    battle.act(reroll(2))
-    battle.roll(2)
-    assert battle.node == Node.NOMINATE
-    assert battle.state.items[0, 0] == 1
+    battle.play([reroll(2), (2,)])
+    check(battle, node=Node.NOMINATE, items=[1, 0])
 
 
-def test_a_re_roll_cannot_prevent_a_miscast() -> None:
-    assert cast(1, 1, 6, item=charm()).node == Node.ROLL_MISCAST
-    assert cast(1, 1, 6, item=charm("all")).node == Node.ROLL_MISCAST
+@pytest.mark.parametrize("dice", ["one", "all"])
+def test_a_re_roll_cannot_prevent_a_miscast(dice: str) -> None:
+    assert cast(1, 1, 6, item=charm(dice)).node == Node.ROLL_MISCAST
 
 
 def test_a_re_roll_cannot_make_a_spell_irresistible() -> None:
-    battle = cast(6, 3, item=charm())
-    battle.act(reroll(3))
-    battle.roll(6)
-    assert battle.node == Node.DISPEL
-    assert battle.state.number == 12
+    battle = cast(6, 3)
+    battle.play([reroll(3), (6,)])
+    check(battle, node=Node.DISPEL, number=12)
 
 
 def test_a_re_roll_cannot_cause_a_miscast() -> None:
-    battle = cast(1, 4, item=charm())
-    battle.act(reroll(4))
-    battle.roll(1)
+    battle = cast(1, 4)
+    battle.play([reroll(4), (1,)])
     assert battle.node == Node.NOMINATE
 
 
-def test_an_irresistible_roll_is_not_re_rolled() -> None:
-    assert cast(6, 6, item=charm()).node == Node.NOMINATE
-
-
 def test_one_or_two_fails_by_the_dice_as_they_lie_after_re_rolls() -> None:
-    battle = cast(2, item=charm(), value=3)
-    battle.act(reroll(2))
-    battle.roll(3)
+    battle = cast(2, value=3)
+    battle.play([reroll(2), (3,)])
     assert battle.node == Node.DISPEL
 
 
 def test_an_item_that_says_so_can_prevent_a_miscast() -> None:
-    battle = cast(1, 1, 5, item=charm(natural=True))
+    battle = cast(1, 1, 5, item=FREE)
     assert battle.node == Node.KEEP_CASTING
-    battle.act(reroll(1))
-    battle.roll(3)
-    assert battle.node == Node.DISPEL
-    assert battle.state.number == 9
-
-
-def test_an_item_that_says_so_can_cause_a_miscast() -> None:
-    battle = cast(1, 4, item=charm(natural=True))
-    battle.act(reroll(4))
-    battle.roll(1)
-    assert battle.node == Node.ROLL_MISCAST
-
-
-def test_an_item_that_says_so_can_make_and_unmake_irresistible_force() -> None:
-    battle = cast(6, 2, item=charm(natural=True))
-    battle.act(reroll(2))
-    assert battle.roll(6) == 10
-    battle = cast(6, 6, item=charm(natural=True))
-    battle.act(reroll(6))
-    battle.roll(2)
-    assert battle.node == Node.DISPEL
-
-
-def test_a_miscast_that_is_kept_is_a_miscast() -> None:
-    battle = cast(1, 1, item=charm(natural=True))
-    battle.act(PASS)
-    assert battle.node == Node.ROLL_MISCAST
+    battle.play([reroll(1), (3,)])
+    check(battle, node=Node.DISPEL, number=9)
 
 
 def test_in_the_seventh_edition_a_cast_is_re_rolled_whole() -> None:
-    battle = cast(2, 3, item=charm(), rules={"reroll_all_dice": True, "miscast_table": "6e"})
+    rules = {"reroll_all_dice": True, "miscast_table": "6e"}
+    battle = cast(2, 3, rules=rules)
     assert battle.legal_actions() == [PASS, REROLL_ALL]
     battle.act(REROLL_ALL)
     assert battle.dice_to_roll == 2
-
-
-def test_a_dispel_is_re_rolled_one_die_at_a_time_in_both_editions() -> None:
-    battle = dispel(2, 3, item=charm(of="dispel"), rules={"reroll_all_dice": True})
-    assert battle.legal_actions() == [PASS, reroll(2), reroll(3)]
+    # a dispel is still re-rolled one die at a time
+    assert dispel(2, 3, rules=rules).legal_actions() == [PASS, reroll(2), reroll(3)]
 
 
 def test_a_dispel_re_roll_must_be_declared_before_the_dice() -> None:
-    battle = game(
-        army(wizard(4, spell("Bolt", 8), spell("Second"))),
-        army(dispel_dice=4, items=["Charm"]),
-        items=[charm(of="dispel")],
-    )
-    battle.cast("Bolt", 2)
-    battle.roll(4, 4)
+    battle = attacked(DISPELS, 4, 4)
     battle.dispel(2, 3)
-    assert battle.points == 10
-    assert battle.state.items[1, 0] == 1
+    check(battle, points=10, foes_items=[1, 0])
 
 
 def test_a_declared_dispel_re_roll_is_used_or_lost() -> None:
-    battle = dispel(5, 3, item=charm(of="dispel"))
+    battle = dispel(5, 3)
     assert battle.node == Node.KEEP_DISPEL
     battle.act(PASS)
-    assert battle.points == 0
-    assert battle.state.items[1, 0] == 0
+    check(battle, points=0, foes_items=[0, 0])
 
 
 def test_two_like_dispel_re_rolls_roll_two_dice_again() -> None:
     """5 and 2 and 1 become 5 and 2 and 3: 10 of 11; then 5, 3 and 4: 12."""
-    battle = game(
-        army(wizard(4, spell("Bolt", 8), spell("Second"))),
-        army(dispel_dice=4, items=["Charm", "Charm"]),
-        items=[charm(of="dispel")],
-    )
-    battle.cast("Bolt", 2)
-    battle.roll(5, 6)
+    battle = attacked(DISPELS, 5, 6, charms=2)
     battle.use("Charm")
     battle.use("Charm")
     battle.dispel(5, 2, 1)
-    battle.act(reroll(1))
-    battle.roll(3)
+    battle.play([reroll(1), (3,)])
     assert battle.node == Node.KEEP_DISPEL
     assert battle.legal_actions() == [PASS, reroll(2), reroll(5)]
-    battle.act(reroll(2))
-    battle.roll(4)
-    assert battle.points == 0
-    assert battle.node == Node.NOMINATE
-    assert battle.state.items[1, 0] == 0
+    battle.play([reroll(2), (4,)])
+    check(battle, points=0, node=Node.NOMINATE, foes_items=[0, 0])
 
 
-def test_a_dispel_re_roll_can_dispel() -> None:
-    battle = dispel(5, 2, item=charm(of="dispel"))
-    battle.act(reroll(2))
-    battle.roll(3)
-    assert battle.points == 0
-
-
-def test_two_ones_of_a_dispel_cannot_be_re_rolled() -> None:
-    battle = dispel(1, 1, 6, item=charm(of="dispel"))
-    assert battle.node == Node.NOMINATE
-    assert battle.points == 10
-
-
-def test_an_item_that_says_so_undoes_two_ones_of_a_dispel() -> None:
-    battle = dispel(1, 1, 6, item=charm(of="dispel", natural=True))
-    battle.act(reroll(1))
-    battle.roll(2)
-    assert battle.points == 0
-
-
-def test_a_bonus_declared_with_a_re_roll_outlasts_it() -> None:
-    item = charm(of="dispel", when_dispelling={"bonus": 2})
-    battle = dispel(3, 2, item=item)
-    battle.act(reroll(2))
-    battle.roll(3)
-    assert battle.points == 0
+@pytest.mark.parametrize(
+    ("faces", "item", "script", "points"),
+    [
+        ((5, 2), DISPELS, [reroll(2), (3,)], 0),
+        ((1, 1, 6), DISPELS, [], 10),
+        ((1, 1, 6), charm(of="dispel", natural=True), [reroll(1), (2,)], 0),
+        ((3, 2), DISPELS | {"when_dispelling": {"bonus": 2}}, [reroll(2), (3,)], 0),
+    ],
+    ids=["dispelled", "two 1s stay", "two 1s undone", "a declared bonus outlasts the re-roll"],
+)
+def test_results_of_re_rolled_dispels(
+    faces: tuple[int, ...], item: Data, script: list[Any], points: int
+) -> None:
+    battle = dispel(*faces, item=item)
+    battle.play(script)
+    check(battle, node=Node.NOMINATE, points=points)
 
 
 def test_faces_stay_apart_where_a_re_roll_may_follow() -> None:
-    mage = wizard(4, spell("Bolt", 8), spell("Second"), items=["Charm"])
-    battle = game(army(mage), items=[charm()])
+    battle = game(army(MAGE | {"items": ["Charm"]}), items=[charm()])
     battle.cast("Bolt", 2)
     outcomes = battle.outcomes()
     assert sum(outcomes.values()) == pytest.approx(1)
@@ -263,26 +199,20 @@ def test_faces_stay_apart_where_a_re_roll_may_follow() -> None:
 
 
 def test_the_luckstone_serves_casts_and_dispels() -> None:
-    side = army(wizard(4, spell("Bolt", 8), spell("Second"), items=["Luckstone"]))
+    side = army(MAGE | {"items": ["Luckstone"]})
     battle = game(side, side, phases=2)
-    battle.cast("Bolt", 2)
-    battle.roll(2, 3)
+    battle.cast_with("Bolt", 2, 3)
     assert battle.node == Node.KEEP_CASTING
-    battle.act(reroll(3))
-    battle.roll(6)
+    battle.play([reroll(3), (6,)])
     battle.use("Luckstone")
     battle.dispel(3, 4)
     assert battle.node == Node.KEEP_DISPEL
 
 
-def test_only_the_caster_and_the_army_re_roll_a_cast() -> None:
-    other = wizard(1, spell("Other"), name="Other", items=["Charm"])
-    mage = wizard(4, spell("Bolt", 8), name="Mage")
-    battle = game(army(mage, other), items=[charm()])
-    battle.cast("Bolt", 2)
-    battle.roll(2, 3)
-    assert battle.node == Node.NOMINATE
-    battle = game(army(mage, wizard(1, spell("Other"), name="B"), items=["Charm"]), items=[charm()])
-    battle.cast("Bolt", 2)
-    battle.roll(2, 3)
-    assert battle.node == Node.KEEP_CASTING
+@pytest.mark.parametrize(("of_army", "node"), [(False, Node.NOMINATE), (True, Node.KEEP_CASTING)])
+def test_only_the_caster_and_the_army_re_roll_a_cast(of_army: bool, node: Node) -> None:
+    items = ["Charm"]
+    other = wizard(1, spell("Other"), name="Other", items=[] if of_army else items)
+    battle = game(army(MAGE, other, items=items if of_army else []), items=[charm()])
+    battle.cast_with("Bolt", 2, 3)
+    assert battle.node == node

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Game, aimed, army, game, known, miscast, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import Game, aimed, army, game, known, miscast, unit, wizard
+from .enumeration import check_frequencies
 from .strategies import throw
+from .test_laws import after
 
 
 def position(name: str, **keys: Any) -> Game:
@@ -26,15 +28,12 @@ def hits_of_a_miscast() -> Game:
     mage = wizard(2, aimed(worth={"points": 1.0}), armour_save=5, ward_save=5, wounds=4)
     house = miscast({"kind": "caster_hits", "dice": "D6", "strength": 5})
     battle = game(army(mage), army(units=[unit()]), phases=4, **house)
-    battle.cast("Strike", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast("Strike")
     assert battle.node == Node.ROLL_WOUNDS
     return battle
 
 
 def drawing() -> Game:
-    """Return a wizard who rolls three spells."""
     return game(army({"name": "Mage", "level": 3, "lore": "Death"}), army(units=[unit()]))
 
 
@@ -71,33 +70,18 @@ POSITIONS = {
 
 @pytest.mark.parametrize("start", POSITIONS.values(), ids=POSITIONS.keys())
 def test_thrown_dice_follow_the_exact_chances(start: Any) -> None:
-    """Compare chi-square with the quantile of 1 in 100,000, rare outcomes pooled."""
     battle = start()
     die = random.Random(7)
-    draws = 600
     expected = battle.outcomes()
-    keys = {battle_key(battle, code): code for code in expected}
+    before = battle.points
+    keys = {after(battle, code): code for code in expected}
     assert len(keys) == len(expected)
     found: Counter[int] = Counter()
-    for _ in range(draws):
+    for _ in range(600):
         twin = battle.copy()
         twin.roll(*throw(twin, lambda: die.randint(1, 6)))
-        found[keys[(twin.key(), twin.points)]] += 1
-    rare = [code for code, chance in expected.items() if chance * draws < 10]
-    cells = [(found[code], p * draws) for code, p in expected.items() if code not in rare]
-    if rare:
-        together = max(1.0, draws * sum(expected[code] for code in rare))
-        cells.append((sum(found[code] for code in rare), together))
-    freedom = max(1, len(cells) - 1)
-    limit = freedom * (1 - 2 / (9 * freedom) + 4.265 * (2 / (9 * freedom)) ** 0.5) ** 3
-    assert sum((seen - mean) ** 2 / mean for seen, mean in cells) < limit
-
-
-def battle_key(battle: Game, code: int) -> tuple[bytes, float]:
-    """Return the position after an outcome."""
-    twin = battle.copy()
-    twin.resolve(code)
-    return twin.key(), twin.points
+        found[keys[twin.key(), twin.points - before]] += 1
+    check_frequencies(found, expected)
 
 
 def test_a_variable_number_of_dice_is_none() -> None:

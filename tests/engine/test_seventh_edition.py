@@ -4,25 +4,26 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
+from .facts import check
 
 DICE = actions.FIRST_DICE
 
 
+LORD = wizard(4, spell("Storm", 11, 60), spell("Flame"), name="Lord")
+BOY = wizard(1, spell("Spark"), spell("Gleam"), name="Apprentice")
+
+
 def duo(**keys: Any) -> Game:
     """Return a level 4 lord and a level 1 apprentice with spells of their own."""
-    lord = wizard(4, spell("Storm", 11, 60), spell("Flame"), name="Lord")
-    boy = wizard(1, spell("Spark"), spell("Gleam"), name="Apprentice")
-    return game(army(lord, boy), ruleset="7e", **keys)
+    return game(army(LORD, BOY), ruleset="7e", **keys)
 
 
 def test_reserves_and_pool() -> None:
-    battle = duo()
-    assert battle.state.power == 2
-    assert list(battle.state.own_dice)[:2] == [4, 1]
+    check(duo(), power=2, own_dice=[4, 1])
 
 
 def test_the_totals_are_those_of_the_sixth_edition() -> None:
@@ -55,63 +56,50 @@ def test_at_most_a_die_more_than_the_level_in_all() -> None:
 
 def test_another_wizards_reserve_cannot_be_used() -> None:
     battle = duo()
-    battle.cast("Spark", 1, own=1)
-    battle.roll(1, 2)
-    battle.cast("Gleam", 1)
-    battle.roll(1)
-    assert battle.state.power == 0
-    assert battle.state.own_dice[0] == 4
-    assert battle.can_cast("Storm")
+    battle.cast_with("Spark", 1, 2, own=1)
+    battle.cast_with("Gleam", 1)
+    check(battle, power=0, own_dice=[4, 0], castable={"Storm", "Flame"})
 
 
 def test_a_wizard_without_any_dice_cannot_cast() -> None:
     battle = duo()
-    battle.cast("Spark", 1, own=1)
-    battle.roll(1, 2)
-    battle.cast("Storm", 1)
-    battle.roll(2)
+    battle.cast_with("Spark", 1, 2, own=1)
+    battle.cast_with("Storm", 2)
     assert not battle.can_cast("Gleam")
     assert battle.can_cast("Flame")
 
 
 def test_dice_of_both_kinds_are_spent_cast_or_not() -> None:
     battle = duo()
-    battle.cast("Storm", 1, own=3)
-    battle.roll(1, 2, 2, 3)
-    assert (battle.state.power, battle.state.own_dice[0]) == (1, 1)
+    battle.cast_with("Storm", 1, 2, 2, 3, own=3)
+    check(battle, power=1, own_dice=[1, 1])
 
 
 def test_a_dead_wizards_reserve_is_gone() -> None:
-    house = miscast({"kind": "caster_removed"})
-    battle = duo(**house)
-    battle.cast("Storm", 0, own=2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
-    assert list(battle.state.own_dice)[:2] == [0, 1]
-    assert battle.state.power == 2
+    battle = duo(**miscast({"kind": "caster_removed"}))
+    battle.miscast("Storm", own=2)
+    check(battle, power=2, own_dice=[0, 1])
 
 
-def test_a_fleeing_wizard_has_no_reserve() -> None:
-    runner = wizard(4, spell(), status="fleeing", name="Runner")
-    battle = game(army(runner, wizard(1, spell("Spark"), name="B")), ruleset="7e")
-    assert list(battle.state.own_dice)[:2] == [0, 1]
+@pytest.mark.parametrize(
+    ("keys", "own_dice"), [({"status": "fleeing"}, [0, 1]), ({"reserve": 1}, [1, 1])]
+)
+def test_a_fleeing_wizard_has_no_reserve_and_a_reserve_may_be_fixed(
+    keys: Data, own_dice: list[int]
+) -> None:
+    check(game(army(LORD | keys, BOY), ruleset="7e"), own_dice=own_dice)
 
 
-def test_a_fixed_reserve() -> None:
-    battle = game(army(wizard(4, spell(), reserve=1)), ruleset="7e")
-    assert battle.state.own_dice[0] == 1
+def curse(name: str = "Curse") -> Data:
+    return lasting(name, 7, 0, worth_per_phase=5, in_play=True)
 
 
-def curse(name: str = "Curse", value: int = 7, **keys: Any) -> Data:
-    """Return an enemy with a spell in play."""
-    return lasting(name, value, 0, **{"worth_per_phase": 5, "in_play": True, **keys})
+FOE = army(wizard(1, curse(), name="Foe"))
 
 
-def in_play(foe: Data | None = None) -> Game:
+def in_play(foe: Data = FOE) -> Game:
     """Return the end of a phase without casts: the duo may dispel the enemy's Curse."""
-    lord = wizard(4, spell("Storm", 11, 60), name="Lord")
-    boy = wizard(1, spell("Spark"), name="Apprentice")
-    battle = game(army(lord, boy), foe or army(wizard(1, curse(), name="Foe")), ruleset="7e")
+    battle = duo(dispeller=foe)
     battle.stop()
     while battle.mover == 1:
         battle.act(PASS)
@@ -121,12 +109,8 @@ def in_play(foe: Data | None = None) -> Game:
 def test_a_dispel_of_a_spell_in_play_names_one_wizard_whose_own_dice_join() -> None:
     battle = in_play()
     battle.try_in_play("Curse", 1)
-    assert battle.legal_actions() == [
-        DICE + 1,
-        DICE + 2,
-        actions.FIRST_WIZARD,
-        actions.FIRST_WIZARD + 1,
-    ]
+    wizards = [actions.FIRST_WIZARD, actions.FIRST_WIZARD + 1]
+    assert battle.legal_actions() == [DICE + 1, DICE + 2, *wizards]
     battle.act(actions.FIRST_WIZARD)
     assert battle.node == Node.DISPEL_RESERVE
     assert battle.legal_actions() == [DICE + n for n in (1, 2, 3, 4)]
@@ -147,8 +131,7 @@ def test_the_dice_of_other_wizards_stay_with_them() -> None:
     battle.act(DICE + 1)
     battle.act(DICE + 2)
     battle.roll(2, 2, 3)
-    assert list(battle.state.own_dice)[:2] == [3, 1]
-    assert battle.state.power == 0
+    check(battle, power=0, own_dice=[3, 1])
 
 
 def test_the_opponents_dispel_pool_is_shared_in_this_edition_too() -> None:
@@ -156,8 +139,7 @@ def test_the_opponents_dispel_pool_is_shared_in_this_edition_too() -> None:
     foe = army(wizard(4, curse(), name="Foe"))
     battle = game(army(mage), foe, ruleset="7e")
     assert battle.state.dispel == 4
-    battle.cast("Storm", 0, own=2)
-    battle.roll(4, 4)
+    battle.cast_with("Storm", 4, 4, own=2)
     assert battle.legal_actions() == [PASS, *(DICE + n for n in (1, 2, 3, 4))]
 
 
@@ -182,9 +164,7 @@ def test_the_opponents_attempts_leave_the_active_players_own_dice() -> None:
 def test_the_answer_to_a_free_spell_may_be_joined_by_any_wizard(name: str) -> None:
     foe = army(wizard(1, spell("Reply", 6, 25), name="Foe"))
     battle = duo(dispeller=foe, **miscast({"kind": "free_spell"}))
-    battle.cast("Storm", 0, own=2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast("Storm", own=2)
     battle.nominate("Reply")
     wizard_index = ["Lord", "Apprentice"].index(name)
     battle.act(actions.FIRST_WIZARD + wizard_index)

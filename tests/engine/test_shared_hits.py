@@ -1,24 +1,24 @@
 """Hits on units of fewer than five models, distributed over all members and characters."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from fractions import Fraction as F
 from itertools import combinations, product
-from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
+from tests.support.builders import spell as plain
 from wfb_gym.engine.state import Node, ReturnTo
 from wfb_gym.rules.damage import hits_pmf
 from wfb_gym.rules.sharing import shared_pmfs
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.potential import potentials
 
-from .builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
-from .builders import spell as plain
+from .enumeration import D6, TWO_D6, binomial
 from .test_laws import check_battle, in_array, positions
-from .test_spells_damage import D6, TWO_D6, WOUND
+from .test_spells_damage import WOUND
 
 SHARING = (Node.ROLL_HITS, Node.ROLL_ODD_HIT, Node.ROLL_STRIKE)
 HELD = (1, 1, 1)
@@ -48,22 +48,16 @@ def left(battle: Game) -> tuple[int, ...]:
     return battle.units_left(1)[0], *wounds
 
 
-def ends(battle: Game, probability: float = 1.0) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Return the probabilities of the wounds left after the strike."""
+def found(battle: Game) -> dict[tuple[int, ...], float]:
+    """Return the engine's probability of each result of a strike: the wounds left."""
     if battle.node not in SHARING:
-        yield left(battle), probability
-        return
+        return {left(battle): 1.0}
+    sums: dict[tuple[int, ...], float] = {}
     for outcome, chance in battle.chance_outcomes():
         twin = battle.copy()
         twin.resolve(outcome)
-        yield from ends(twin, probability * chance)
-
-
-def found(battle: Game) -> dict[tuple[int, ...], float]:
-    """Return the engine's probability of each result of a strike."""
-    sums: dict[tuple[int, ...], float] = {}
-    for end, probability in ends(battle):
-        sums[end] = sums.get(end, 0.0) + probability
+        for end, probability in found(twin).items():
+            sums[end] = sums.get(end, 0.0) + chance * probability
     return sums
 
 
@@ -77,8 +71,7 @@ class Victim(NamedTuple):
     def after(self, hits: int) -> dict[int, F]:
         """Return the probability of each number of wounds left."""
         law: dict[int, F] = {}
-        for works in range(hits + 1):
-            chance = comb(hits, works) * self.chance**works * (1 - self.chance) ** (hits - works)
+        for works, chance in binomial(hits, self.chance).items():
             end = max(0, self.wounds - works * self.each)
             law[end] = law.get(end, F(0)) + chance
         return law
@@ -115,26 +108,26 @@ def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
     assert sum(computed.values()) == pytest.approx(1.0, abs=1e-12)
 
 
+def pair(hits: Mapping[int, F], chance: F = F(2, 3)) -> dict[tuple[int, ...], F]:
+    """Return the results for three models and a hero of two wounds."""
+    return expected(hits, 3, Victim(3, chance), Victim(2, chance))
+
+
 def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast() -> None:
     battle = blast()
     assert battle.node == Node.ROLL_HITS
-    check(battle, expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3))))
+    check(battle, pair(TWO_D6))
     law = found(battle)
     assert sum(p for (_, wounds), p in law.items() if wounds < 2) == pytest.approx(0.8004, abs=5e-5)
     points = sum(p * 50 * (2 - wounds) for (_, wounds), p in law.items())
     assert points == pytest.approx(56.28, abs=5e-3)
 
 
-def test_the_figures_of_a_wound_on_a_2() -> None:
-    law = expected(TWO_D6, 3, Victim(3, F(5, 6)), Victim(2, F(5, 6)))
-    assert float(sum(p for (_, wounds), p in law.items() if wounds < 2)) == pytest.approx(
-        0.902, abs=5e-4
-    )
-    points = sum(p * 50 * (2 - wounds) for (_, wounds), p in law.items())
-    assert float(points) == pytest.approx(68.9, abs=0.05)
-    # Strength 5 against Toughness 3
-    stone = blast(spell="Master of Stone")
-    check(stone, expected(D6, 3, Victim(3, F(5, 6)), Victim(2, F(5, 6))))
+@pytest.mark.parametrize(
+    ("name", "chance"), [("Master of Stone", F(5, 6)), ("Storm of Cronos", F(2, 3))]
+)
+def test_a_hero_among_three_models_is_hurt_by_d6_hits(name: str, chance: F) -> None:
+    check(blast(spell=name), pair(D6, chance))
 
 
 @pytest.mark.parametrize("models", [1, 2, 4])
@@ -155,17 +148,15 @@ def test_five_models_protect_their_characters() -> None:
     assert {wounds for _, wounds in found(battle)} == {2}
 
 
-def test_the_models_left_at_the_strike_decide() -> None:
+@pytest.mark.parametrize(("dead", "shared"), [(1, False), (2, True)])
+def test_the_models_left_at_the_strike_decide(dead: int, shared: bool) -> None:
     mages = wizard(4, known("Fire Ball")), wizard(4, known("Fiery Blast"), name="Second")
-    foe = army(units=[unit(models=6)], heroes=[hero()])
-    for dead, node in ((1, Node.ROLL_STRIKE), (2, Node.ROLL_HITS)):
-        battle = game(army(*mages), foe, phases=4)
-        battle.works("Fire Ball", "Spears")
-        battle.roll(2, *WOUND * dead, *HELD * (2 - dead))
-        battle.works("Fiery Blast", "Spears")
-        assert battle.node == node
-        heroes = {wounds for _, wounds in found(battle)}
-        assert heroes == ({2} if node == Node.ROLL_STRIKE else {0, 1, 2})
+    battle = game(army(*mages), army(units=[unit(models=6)], heroes=[hero()]), phases=4)
+    battle.works("Fire Ball", "Spears")
+    battle.roll(2, *WOUND * dead, *HELD * (2 - dead))
+    battle.works("Fiery Blast", "Spears")
+    assert battle.node == (Node.ROLL_HITS if shared else Node.ROLL_STRIKE)
+    assert {wounds for _, wounds in found(battle)} == ({0, 1, 2} if shared else {2})
 
 
 def test_dice_share_the_hits_out() -> None:
@@ -236,10 +227,8 @@ def test_more_than_six_members_are_numbered_by_two_dice() -> None:
 def test_dead_and_separate_characters_take_no_share() -> None:
     dead, away = hero("Dead", status="dead"), hero("Lone", unit=None)
     battle = blast(3, dead, hero(), away)
-    law = expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
-    check(battle, {(body, 0, one, 2): p for (body, one), p in law.items()})
-    alone = blast(3, dead)
-    assert alone.node == Node.ROLL_STRIKE
+    check(battle, {(body, 0, one, 2): p for (body, one), p in pair(TWO_D6).items()})
+    assert blast(3, dead).node == Node.ROLL_STRIKE
 
 
 def test_one_slain_earlier_takes_no_share() -> None:
@@ -252,8 +241,7 @@ def test_one_slain_earlier_takes_no_share() -> None:
     battle.roll(*HELD)
     battle.roll(*HELD * 3)
     battle.works("Fiery Blast", "Spears", wizard=1)
-    law = expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
-    check(battle, {(body, 0, one): p for (body, one), p in law.items()})
+    check(battle, {(body, 0, one): p for (body, one), p in pair(TWO_D6).items()})
 
 
 @pytest.mark.parametrize("name", ["Burning Head", "Wall of Fire", "Rule of Burning Iron"])
@@ -267,20 +255,15 @@ def test_hits_on_single_models_are_not_shared(name: str) -> None:
 def test_the_focal_model_of_daemons_is_one_of_the_models() -> None:
     pink = unit("Spears", 3, points=15.0, traits=["daemons"])
     focal = wizard(1, name="Focal", daemon_unit="Spears")
-    battle = game(army(wizard(4, known("Fire Ball"))), army(focal, units=[pink]), phases=4)
-    battle.works("Fire Ball")
-    assert battle.node == Node.ROLL_STRIKE
-    guest = army(focal, units=[pink], heroes=[hero()])
-    battle = game(army(wizard(4, known("Fire Ball"))), guest, phases=4)
-    battle.works("Fire Ball")
-    assert battle.node == Node.ROLL_HITS
-    law = expected(D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
-    check(battle, {(body, int(body > 0), one): p for (body, one), p in law.items()})
+    for heroes, node in (([], Node.ROLL_STRIKE), ([hero()], Node.ROLL_HITS)):
+        foe = army(focal, units=[pink], heroes=heroes)
+        battle = game(army(wizard(4, known("Fire Ball"))), foe, phases=4)
+        battle.works("Fire Ball")
+        assert battle.node == node
+    check(battle, {(body, int(body > 0), one): p for (body, one), p in pair(D6).items()})
 
 
-def test_areas_and_comets_share_their_hits() -> None:
-    storm = blast(3, spell="Storm of Cronos")
-    check(storm, expected(D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3))))
+def test_comets_share_their_hits() -> None:
     foe = army(units=[unit(models=3)], heroes=[hero()])
     mage = wizard(4, known("The Comet of Casandora"), plain("Bolt"))
     comet = game(army(mage), foe, phases=6)
@@ -290,7 +273,7 @@ def test_areas_and_comets_share_their_hits() -> None:
     comet.roll(4)
     comet.roll(6)
     assert comet.node == Node.ROLL_HITS
-    check(comet, expected(TWO_D6, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3))))
+    check(comet, pair(TWO_D6))
 
 
 def test_a_chain_of_hits_is_shared_out() -> None:

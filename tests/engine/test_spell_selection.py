@@ -5,18 +5,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Game, army, game, spell, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Game, army, game, spell, unit, wizard
+from .facts import check
 
-FIRE = (
-    "Fire Ball",
-    "Flaming Sword of Rhuin",
-    "Fiery Blast",
-    "Burning Head",
-    "Conflagration of Doom",
-    "Wall of Fire",
-)
+ROLLER = {"level": 1, "lore": "Fire"}
 
 
 def pupil(level: int = 2, **keys: Any) -> Game:
@@ -46,7 +40,7 @@ def test_a_repeat_is_rolled_again() -> None:
         battle.roll(4, 4)
     battle.roll(4, 4, 6)
     battle.act(PASS)
-    assert {name for name in FIRE if battle.can_cast(name)} == {"Burning Head", "Wall of Fire"}
+    check(battle, node=Node.NOMINATE, castable={"Burning Head", "Wall of Fire"})
 
 
 def test_one_of_them_may_be_swapped_for_the_first() -> None:
@@ -55,14 +49,13 @@ def test_one_of_them_may_be_swapped_for_the_first() -> None:
     assert battle.node == Node.SWAP_SPELL
     assert len(battle.legal_actions()) == 3
     battle.nominate("Wall of Fire")  # given up
-    assert {name for name in FIRE if battle.can_cast(name)} == {"Fire Ball", "Burning Head"}
+    check(battle, castable={"Fire Ball", "Burning Head"})
 
 
 def test_there_is_nothing_to_swap_where_the_first_was_rolled() -> None:
     battle = pupil()
     battle.roll(1, 6)
-    assert battle.node == Node.NOMINATE
-    assert {name for name in FIRE if battle.can_cast(name)} == {"Fire Ball", "Wall of Fire"}
+    check(battle, node=Node.NOMINATE, castable={"Fire Ball", "Wall of Fire"})
 
 
 def test_chance_of_any_spell_for_a_wizard_of_level_1() -> None:
@@ -78,11 +71,9 @@ def test_chance_of_any_spell_for_a_wizard_of_level_1() -> None:
 
 
 def test_every_wizard_who_rolls_does_and_both_armies() -> None:
-    roller = {"level": 1, "lore": "Fire"}
-    first = army(
-        {"name": "A", **roller}, wizard(1, spell("Bolt"), name="B"), {"name": "C", **roller}
-    )
-    battle = game(first, army({"name": "D", **roller}, units=[unit()]), phases=2)
+    plain = wizard(1, spell("Bolt"), name="B")
+    first = army({"name": "A", **ROLLER}, plain, {"name": "C", **ROLLER})
+    battle = game(first, army({"name": "D", **ROLLER}, units=[unit()]), phases=2)
     seen = []
     while battle.node == Node.ROLL_SPELLS:
         seen.append((battle.mover, int(battle.state.cursor) % 6))
@@ -94,8 +85,7 @@ def test_every_wizard_who_rolls_does_and_both_armies() -> None:
 
 
 def test_two_wizards_may_hold_the_same_spell() -> None:
-    roller = {"level": 1, "lore": "Fire"}
-    battle = game(army({"name": "A", **roller}, {"name": "B", **roller}), army(units=[unit()]))
+    battle = game(army({"name": "A", **ROLLER}, {"name": "B", **ROLLER}), army(units=[unit()]))
     battle.roll(1)
     battle.roll(1)
     assert battle.can_cast("Fire Ball", 0)

@@ -1,18 +1,18 @@
 """Expected values of spells in victory points: the change of the score by the phase's end."""
 
 from fractions import Fraction as F
-from itertools import product
-from math import comb
 from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, Game, aimed, army, game, known, spell, unit, wizard
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.spell_values import expected_points, expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 
-from .builders import PASS, Data, Game, aimed, army, game, known, spell, unit, wizard
+from .enumeration import passing, wounds_of_d6_hits
+from .facts import mean_if_all_pass
 
 D6 = {"hits": "D6", "strength": 4}  # wounds Toughness 3 on 3 or more
 GENERAL = 100
@@ -45,16 +45,6 @@ def hurt(battle: Game, target: str, wounds: int, spell: str = "Dart") -> Game:
 # --- an enumeration of its own ------------------------------------------------------------------
 
 
-def wounds_of_a_bolt(most: int) -> dict[int, F]:
-    """Return probabilities of the wounds by D6 hits that wound on 3 or more."""
-    law: dict[int, F] = {}
-    for hits in range(1, 7):
-        for k in range(hits + 1):
-            chance = comb(hits, k) * F(2, 3) ** k * F(1, 3) ** (hits - k) / 6
-            law[min(most, k)] = law.get(min(most, k), F(0)) + chance
-    return law
-
-
 def counted(points: int, left: int, original: int, flees: bool = False) -> int:
     """Return the victory points for a unit."""
     if left == 0 or flees:
@@ -62,18 +52,12 @@ def counted(points: int, left: int, original: int, flees: bool = False) -> int:
     return (points + 1) // 2 if 2 * left < original else 0
 
 
-def failing(leadership: int) -> F:
-    """Return the probability that 2D6 exceed Leadership."""
-    rolls = list(product(range(1, 7), repeat=2))
-    return F(sum(a + b > leadership for a, b in rolls), len(rolls))
-
-
 def tally(left: int, began: int, panic: bool, company: int) -> F:
     """Return the expected points for nine models of 7 points, Leadership 6, and characters."""
     points = counted(63, left, 9)
     if not panic or left == 0 or began == left or 4 * (began - left) < began:
         return F(points)
-    return points + failing(6) * (63 - points + company)
+    return points + (1 - passing(6)) * (63 - points + company)
 
 
 @pytest.mark.parametrize("general", [False, True])
@@ -91,7 +75,7 @@ def test_the_expected_points_of_a_strike_are_the_mean_change_of_the_score(
     company = 50 + GENERAL * general
     left = 9 - lost
     mean = F(0)
-    for wounds, chance in wounds_of_a_bolt(left).items():
+    for wounds, chance in wounds_of_d6_hits(F(2, 3), left).items():
         mean += chance * tally(left - wounds, 9, panic, company)
     mean -= tally(left, 9, panic, company)
     assert points_at(battle, "Bolt", "Spears") == pytest.approx(float(mean), abs=1e-9)
@@ -122,26 +106,14 @@ def test_units_without_panic_tests_expect_no_flight(keys: Data) -> None:
 # --- against the engine's own results -----------------------------------------------------------
 
 
-def brought(battle: Game, phase: int = 0) -> float:
-    """Return the mean points of the phase if both players pass."""
-    if battle.is_over or battle.state.phase != phase:
-        return 0.0
-    if not battle.is_chance():
-        twin = battle.copy()
-        return twin.act(PASS) + brought(twin, phase)
-    total = 0.0
-    for code, chance in battle.chance_outcomes():
-        twin = battle.copy()
-        total += chance * (twin.resolve(code) + brought(twin, phase))
-    return total
-
-
 def check(battle: Game, spell: str, target: str) -> float:
     """Compare the spell's expected value with its mean effect by the phase's end; returns it."""
     estimated_points = points_at(battle, spell, target)
-    before = brought(battle)
+    before = mean_if_all_pass(battle, 0)
     gained = battle.works(spell, target)
-    assert estimated_points == pytest.approx(gained + brought(battle) - before, abs=1e-9)
+    assert estimated_points == pytest.approx(
+        gained + mean_if_all_pass(battle, 0) - before, abs=1e-9
+    )
     return estimated_points
 
 
@@ -184,7 +156,7 @@ def test_shared_hits_count_for_each_victim(models: int, heroes: int) -> None:
 def test_daemons_and_their_general_count_together() -> None:
     horrors = unit("Horrors", 3, points=13.0, traits=["daemons"])
     focal = {"name": "Focal", "level": 1, "daemon_unit": "Horrors", "general": True}
-    gone = sum(chance for wounds, chance in wounds_of_a_bolt(3).items() if wounds == 3)
+    gone = sum(chance for wounds, chance in wounds_of_d6_hits(F(2, 3), 3).items() if wounds == 3)
     battle = fight(army(focal, units=[horrors, unit("Bows")]))
     assert check(battle, "Bolt", "Horrors") > gone * GENERAL
 
@@ -198,7 +170,7 @@ def test_a_caster_who_gains_a_wound_counts_less(panic: bool) -> None:
     foe = army(units=[unit("Spears", 3)])
     battle = fight(foe, own=army(mage, power_dice=6), panic=panic)
     battle.state.wounds[0, 0] = 1
-    flight = failing(7) * 18 if panic else 0  # a model of three is lost, 18 points in all
+    flight = (1 - passing(7)) * 18 if panic else 0  # a model of three is lost, 18 points in all
     assert check(battle, "Soul", "Spears") == pytest.approx(2 / 3 * (45 + flight))
 
 

@@ -7,18 +7,14 @@ strikes its target. Positions on a table are tested with the battlefield.
 
 from fractions import Fraction as F
 from itertools import product
-from math import comb
 from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, known, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import Data, Game, army, game, known, unit, wizard
-
-D6 = {hits: F(1, 6) for hits in range(1, 7)}
-TWO_D6 = {hits: F(6 - abs(hits - 7), 36) for hits in range(2, 13)}
-
+from .enumeration import D6, TWO_D6, binomial
 
 # An independent implementation of the rules of wounds and casualties, without the package.
 
@@ -65,11 +61,10 @@ def mean_points(foe: Foe, hits: "Law", chance: F, *, flaming: bool) -> F | float
     each = 2 if flaming and foe.flammable and foe.wounds > 1 else 1
     total: F | float = F(0)
     for number, probability in hits.items():
-        for works in range(number + 1):
-            binomial = comb(number, works) * chance**works * (1 - chance) ** (number - works)
+        for works, share in binomial(number, chance).items():
             left = max(0, foe.models * foe.wounds - each * works)
             dead = foe.models - -(-left // foe.wounds)
-            total += probability * binomial * dead * F(foe.points)
+            total += probability * share * dead * F(foe.points)
     return total
 
 
@@ -188,10 +183,10 @@ def test_a_spell_takes_a_model_for_each_hit_that_wounds_and_is_not_saved(row: Ro
     assert battle.is_over
 
 
-def test_strength_reduces_armour_saves() -> None:
-    # a 5 saves at 4+ against Strength 4, and no longer against Strength 5
-    for name, saved in [("Master of the Wood", True), ("Master of Stone", False)]:
-        assert to_strike(name, Foe(armour=4)).roll(1, 6, 5, 1) == (0 if saved else 6)
+@pytest.mark.parametrize(("name", "points"), [("Master of the Wood", 0), ("Master of Stone", 6)])
+def test_strength_reduces_armour_saves(name: str, points: int) -> None:
+    """A 5 saves at 4+ against Strength 4, and no longer against Strength 5."""
+    assert to_strike(name, Foe(armour=4)).roll(1, 6, 5, 1) == points
 
 
 def test_no_die_wounds_what_is_four_points_tougher() -> None:
@@ -204,21 +199,21 @@ def test_casualties_end_with_the_unit() -> None:
     assert battle.roll(6, *WOUND * 6) == 12
 
 
-def test_wounds_too_few_for_a_model_stay_with_the_unit() -> None:
+@pytest.mark.parametrize(("wounds", "points", "left"), [(2, 0, 7), (4, 40, 5)])
+def test_wounds_too_few_for_a_model_stay_with_the_unit(wounds: int, points: int, left: int) -> None:
     battle = to_strike("Fire Ball", Foe(models=3, wounds=3, points=40.0), phases=4)
-    assert battle.roll(2, *WOUND * 2) == 0
-    assert battle.units_left(1) == [7]
-    other = to_strike("Fire Ball", Foe(models=3, wounds=3, points=40.0), phases=4)
-    assert other.roll(4, *WOUND * 4) == 40
-    assert other.units_left(1) == [5]
+    assert battle.roll(wounds, *WOUND * wounds) == points
+    assert battle.units_left(1) == [left]
 
 
-def test_flames_double_the_wounds_of_what_burns() -> None:
+@pytest.mark.parametrize(
+    ("name", "points", "left"), [("Fire Ball", 80, 2), ("Dark Hand of Death", 0, 5)]
+)
+def test_flames_double_the_wounds_of_what_burns(name: str, points: int, left: int) -> None:
     foe = Foe(models=2, wounds=4, points=80.0, flammable=True)
-    battle = to_strike("Fire Ball", foe, phases=4)
-    assert battle.roll(3, *WOUND * 3) == 80
-    assert battle.units_left(1) == [2]
-    assert to_strike("Dark Hand of Death", foe).roll(3, *WOUND * 3) == 0
+    battle = to_strike(name, foe, phases=4)
+    assert battle.roll(3, *WOUND * 3) == points
+    assert battle.units_left(1) == [left]
 
 
 def test_a_model_of_one_wound_burns_once() -> None:
@@ -226,10 +221,9 @@ def test_a_model_of_one_wound_burns_once() -> None:
 
 
 def test_the_conflagration_continues_while_the_caster_rolls_higher() -> None:
-    hit = WOUND
-    assert to_strike("Conflagration of Doom", Foe()).roll(1, 3, 3, *hit) == 6
+    assert to_strike("Conflagration of Doom", Foe()).roll(1, 3, 3, *WOUND) == 6
     battle = to_strike("Conflagration of Doom", Foe(models=12))
-    assert battle.roll(1, 5, 4, 2, 1, 1, 6, *hit * 8) == 48
+    assert battle.roll(1, 5, 4, 2, 1, 1, 6, *WOUND * 8) == 48
 
 
 def test_the_conflagrations_mean_hits() -> None:
@@ -238,30 +232,12 @@ def test_the_conflagrations_mean_hits() -> None:
     assert sum(pmf.values()) == pytest.approx(1)
 
 
-# Spells that strike models: line, template, front rank.
-
-
-def binomial(models: int, chance: F) -> dict[int, F]:
-    """Return how many of them are hit."""
-    return {
-        k: comb(models, k) * chance**k * (1 - chance) ** (models - k) for k in range(models + 1)
-    }
-
-
-STRUCK = [
-    # 11 models in ranks of five: three ranks, five in front
-    ("Burning Head", {3: F(1)}, True),
-    ("Wall of Fire", {5: F(1)}, True),
-]
-
-
 @pytest.mark.parametrize("foe", FOES.values(), ids=FOES.keys())
-@pytest.mark.parametrize(("name", "hits", "flaming"), STRUCK, ids=str)
-def test_mean_of_a_spell_that_strikes_models(
-    name: str, hits: dict[int, F], flaming: bool, foe: Foe
-) -> None:
+@pytest.mark.parametrize(("name", "hits"), [("Burning Head", 3), ("Wall of Fire", 5)])
+def test_mean_of_a_spell_that_strikes_models(name: str, hits: int, foe: Foe) -> None:
+    """11 models in ranks of five: three ranks, five in front."""
     foe = foe._replace(models=11)
-    expected = mean_points(foe, hits, wound_chance(foe, 4, True), flaming=flaming)
+    expected = mean_points(foe, {hits: F(1)}, wound_chance(foe, 4, True), flaming=True)
     assert to_strike(name, foe).mean() == pytest.approx(float(expected), abs=1e-9)
 
 
@@ -327,9 +303,6 @@ def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4() -> None:
 def test_a_pit_of_shades_slows_the_survivors() -> None:
     battle = duel("Pit of Shades", Foe(models=25))
     assert battle.works("Pit of Shades") == pytest.approx(0.03 * 25 * 6)
-
-
-# Single models: Rule of Burning Iron and Steal Soul.
 
 
 @pytest.mark.parametrize(
@@ -399,16 +372,13 @@ def test_steal_soul_gives_the_caster_a_wound_beyond_his_own() -> None:
     assert battle.state.wounds[0, 0] == 3
 
 
-def test_steal_soul_gives_back_a_lost_wound_and_its_points() -> None:
-    battle = thief(1)
-    assert battle.roll(1, 6, 1) == 6 + 25
-    assert battle.state.wounds[0, 0] == 2
-
-
-def test_steal_soul_gives_nothing_without_a_wound() -> None:
-    battle = thief(1, ward=4)
-    assert battle.roll(1, 6, 4) == 0
-    assert battle.state.wounds[0, 0] == 1
+@pytest.mark.parametrize(("ward", "points", "wounds"), [(7, 6 + 25, 2), (4, 0, 1)])
+def test_steal_soul_gives_back_a_lost_wound_and_its_points(
+    ward: int, points: int, wounds: int
+) -> None:
+    battle = thief(1, ward=ward)
+    assert battle.roll(1, 6, 4) == points
+    assert battle.state.wounds[0, 0] == wounds
 
 
 def test_a_stolen_wound_costs_nothing_to_lose() -> None:
@@ -419,9 +389,6 @@ def test_a_stolen_wound_costs_nothing_to_lose() -> None:
     assert battle.outcomes().keys() == {0, 1, 2, 3, 4}
     assert battle.roll(3, *WOUND * 3) == 25
     assert battle.state.wounds[1, 0] == 1
-
-
-# Spells on all units around.
 
 
 @pytest.mark.parametrize("name", ["Storm of Cronos", "Drain Life"])

@@ -4,15 +4,30 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, army, game, lasting, spell, wizard
 from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
 
-from .builders import PASS, Data, Game, army, game, lasting, spell, wizard
+from .facts import check
+
+CHARM = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}
+REPLY = army(wizard(1, spell("Reply")))
 
 
-def ward(name: str = "Ward", **keys: Any) -> Data:
+def ward(name: str = "Ward", casting_value: int = 7, **keys: Any) -> Data:
     """Return a spell in play worth 5 to its owner at the end of every phase."""
-    return lasting(name, 7, **{"worth": 0, "worth_per_phase": 5, "in_play": True, **keys})
+    return lasting(
+        name, casting_value, **{"worth": 0, "worth_per_phase": 5, "in_play": True, **keys}
+    )
+
+
+def glare(**keys: Any) -> Data:
+    return ward("Glare", duration="one_turn", in_play=False, **keys)
+
+
+def keeper(*spells: Data, foe: Data | None = None, level: int = 4, **keys: Any) -> Game:
+    """Return a wizard with Bolt and these spells, or the Ward in play."""
+    return game(army(wizard(level, *(spells or (ward(),)), spell())), foe, **keys)
 
 
 def to_in_play(battle: Game) -> Game:
@@ -23,34 +38,33 @@ def to_in_play(battle: Game) -> Game:
 
 
 def test_a_spell_that_remains_is_in_play_once_cast() -> None:
-    battle = game(army(wizard(4, lasting(worth=3), spell())))
-    battle.cast("Ward", 2)
-    battle.roll(3, 4)
+    battle = keeper(lasting(worth=3))
+    battle.cast_with("Ward", 3, 4)
     battle.let_through()
     assert battle.points == 3
     assert battle.is_in_play("Ward", 0)
 
 
 def test_an_instant_is_never_in_play() -> None:
-    battle = game(army(wizard(4, spell(), spell("Second"))))
-    battle.cast("Bolt", 2)
-    battle.roll(6, 6)
+    battle = keeper(spell("Second"))
+    battle.cast_with("Bolt", 6, 6)
     assert list(battle.state.in_play) == [0, 0]
 
 
 def test_a_dispelled_spell_does_not_stay() -> None:
-    battle = game(army(wizard(4, lasting(), spell())))
-    battle.cast("Ward", 2)
-    battle.roll(3, 4)
+    battle = keeper(lasting())
+    battle.cast_with("Ward", 3, 4)
     battle.dispel(4, 4)
     assert not battle.is_in_play("Ward", 0)
     assert battle.points == 0
 
 
 def test_it_cannot_be_cast_again_while_it_is_in_play() -> None:
-    battle = game(army(wizard(4, ward(), spell())))
+    battle = keeper()
     assert not battle.can_cast("Ward")
     assert battle.can_cast("Bolt")
+    battle.end("Ward")
+    assert battle.can_cast("Ward")
 
 
 @pytest.mark.parametrize(("recast", "allowed"), [("side", False), ("caster", True)])
@@ -63,20 +77,12 @@ def test_casters_that_may_not_cast_it_again(recast: str, allowed: bool) -> None:
 
 def test_the_enemy_may_cast_the_same_spell() -> None:
     battle = game(army(wizard(2, ward())), army(wizard(2, ward(in_play=False))), phases=2)
-    battle.stop()
-    while battle.active == 0:
-        battle.act(PASS)
-    assert battle.can_cast("Ward")
-
-
-def test_once_it_has_ended_it_can_be_cast_again() -> None:
-    battle = game(army(wizard(4, ward(), spell())))
-    battle.end("Ward")
+    battle.pass_until(1)
     assert battle.can_cast("Ward")
 
 
 def test_its_caster_ends_it_at_no_cost() -> None:
-    battle = game(army(wizard(4, ward(), spell())))
+    battle = keeper()
     power = int(battle.state.power)
     battle.end("Ward")
     assert not battle.is_in_play("Ward", 0)
@@ -93,17 +99,15 @@ def test_it_is_ended_for_a_caster_who_cannot_cast() -> None:
 
 
 def test_the_enemys_spells_and_one_turn_spells_cannot_be_ended() -> None:
-    glare = lasting("Glare", duration="one_turn")
-    battle = game(army(wizard(4, glare, spell())), army(wizard(1, ward())))
-    battle.cast("Glare", 2)
-    battle.roll(6, 6)
+    battle = keeper(glare(), foe=army(wizard(1, ward())))
+    battle.cast_with("Glare", 6, 6)
     assert battle.is_in_play("Glare", 0)
     assert len(battle.legal_actions()) == 2
 
 
 @pytest.mark.parametrize("faces", [(2, 2), (4, 4)])
 def test_attempting_another_spell_ends_it_cast_or_not(faces: tuple[int, int]) -> None:
-    battle = game(army(wizard(4, ward(), spell(), spell("Second"))))
+    battle = keeper(ward(), spell("Second"))
     battle.nominate("Bolt")
     assert not battle.is_in_play("Ward", 0)
     battle.act(1 + 2)
@@ -118,18 +122,15 @@ def test_another_wizards_attempt_does_not_end_it() -> None:
 
 
 def test_a_spell_of_one_turn_outlasts_its_casters_next_attempt() -> None:
-    battle = game(army(wizard(4, lasting("Glare", duration="one_turn"), spell(), spell("More"))))
-    battle.cast("Glare", 2)
-    battle.roll(6, 6)
-    battle.cast("Bolt", 2)
-    battle.roll(2, 2)
+    battle = keeper(glare(), spell("More"))
+    battle.cast_with("Glare", 6, 6)
+    battle.cast_with("Bolt", 2, 2)
     assert battle.is_in_play("Glare", 0)
 
 
 @pytest.mark.parametrize("survives", [False, True])
 def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> None:
-    side = army(wizard(1, ward(survives_caster=survives), points=40))
-    battle = game(side)
+    battle = game(army(wizard(1, ward(survives_caster=survives), points=40)))
     # set up by hand, as its own attempts would end the spell before a miscast could kill it
     assert remove_wizard(battle.packed, battle.state, 0, 0) == -40
     assert battle.is_in_play("Ward", 0) == survives
@@ -141,15 +142,10 @@ def test_it_does_not_end_because_its_caster_flees() -> None:
     assert battle.is_in_play("Ward", 0)
 
 
-def test_spells_may_be_in_play_from_the_start() -> None:
-    battle = game(army(wizard(1, ward())), army(wizard(1, ward("Curse"))))
+def test_the_opponent_dispels_first_then_the_active_player() -> None:
+    battle = to_in_play(keeper(level=1, foe=army(wizard(1, ward("Curse")))))
     assert battle.is_in_play("Ward", 0)
     assert battle.is_in_play("Curse", 1)
-
-
-def test_the_opponent_dispels_first_then_the_active_player() -> None:
-    battle = game(army(wizard(1, ward(), spell())), army(wizard(1, ward("Curse"))))
-    to_in_play(battle)
     assert battle.mover == 1
     battle.act(PASS)
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
@@ -157,50 +153,41 @@ def test_the_opponent_dispels_first_then_the_active_player() -> None:
     assert battle.is_over
 
 
-def test_its_casting_value_is_to_match_and_equal_is_enough() -> None:
-    battle = to_in_play(game(army(wizard(1, ward(), spell()))))
+@pytest.mark.parametrize(
+    ("value", "faces", "keys", "ends"),
+    [
+        (7, (3, 4), {}, True),
+        (7, (3, 3), {}, False),
+        (3, (1, 1, 6), {}, False),
+        (13, (6, 6), {"rules": {"dispel_double_six": False}}, False),
+        (13, (6, 6), {"rules": {"dispel_double_six": True}}, True),
+    ],
+)
+def test_its_casting_value_is_to_match_and_equal_is_enough(
+    value: int, faces: tuple[int, ...], keys: Data, ends: bool
+) -> None:
+    battle = to_in_play(keeper(ward("Ward", value), level=1, foe=army(dispel_dice=3), **keys))
     battle.try_in_play("Ward", 0)
-    assert battle.state.number == 7
-    battle.dispel(3, 4)
-    assert battle.points == 0
-
-
-def test_a_dispel_below_the_casting_value_leaves_it() -> None:
-    battle = to_in_play(game(army(wizard(1, ward(), spell()))))
-    battle.try_in_play("Ward", 0)
-    battle.dispel(3, 3)
-    assert battle.is_in_play("Ward", 0)
-    battle.act(PASS)
-    assert battle.points == 5
-
-
-def test_two_ones_fail_against_a_spell_in_play() -> None:
-    weak = ward()
-    weak["casting_value"] = 3
-    battle = to_in_play(game(army(wizard(1, weak, spell())), army(dispel_dice=3)))
-    battle.try_in_play("Ward", 0)
-    battle.dispel(1, 1, 6)
-    assert battle.is_in_play("Ward", 0)
-    battle.act(PASS)
-    assert battle.points == 5
-
-
-@pytest.mark.parametrize("double_six", [False, True])
-def test_two_sixes_against_a_spell_in_play(double_six: bool) -> None:
-    hard = {**ward(), "casting_value": 13}
-    rules = {"dispel_double_six": double_six}
-    battle = to_in_play(game(army(wizard(1, hard, spell())), rules=rules))
-    battle.try_in_play("Ward", 0)
-    battle.dispel(6, 6)
-    assert battle.is_over == double_six
-    if not double_six:
+    assert battle.state.number == value
+    battle.dispel(*faces)
+    assert battle.is_over == ends
+    if not ends:
         assert battle.is_in_play("Ward", 0)
+        battle.pass_until(1)
+    assert battle.points == (0 if ends else 5)
+
+
+def test_a_boost_serves_against_a_spell_in_play() -> None:
+    battle = to_in_play(keeper(level=1, foe=army(items=["Charm"]), items=[CHARM]))
+    battle.try_in_play("Ward", 0)
+    battle.use("Charm")
+    battle.dispel(2, 3)
+    assert battle.points == 0
 
 
 def test_the_active_player_uses_the_power_dice_that_are_left() -> None:
     battle = game(army(wizard(2, spell(), spell("Second"))), army(wizard(1, ward("Curse"))))
-    battle.cast("Bolt", 1)
-    battle.roll(2)
+    battle.cast_with("Bolt", 2)
     battle.stop()
     battle.act(PASS)
     assert battle.mover == 0
@@ -212,8 +199,7 @@ def test_the_active_player_uses_the_power_dice_that_are_left() -> None:
 
 def test_dispel_dice_that_are_left_serve_the_opponent() -> None:
     battle = game(army(wizard(2, ward(), name="A"), wizard(1, spell(), spell("Second"), name="B")))
-    battle.cast("Bolt", 2)
-    battle.roll(3, 3)
+    battle.cast_with("Bolt", 3, 3)
     battle.dispel(2)
     battle.stop()
     battle.try_in_play("Ward", 0)
@@ -228,8 +214,9 @@ def test_without_dice_there_is_no_attempt() -> None:
 
 
 def test_one_attempt_a_spell_a_player_a_phase() -> None:
-    side = army(wizard(1, ward(), spell()))
-    battle = to_in_play(started(side))
+    neighbour = wizard(1, ward("Veil"), name="Neighbour")
+    side = army(wizard(1, ward(), spell()), neighbour)
+    battle = to_in_play(game(side, army(dispel_dice=6)))
     battle.try_in_play("Ward", 0)
     battle.dispel(2)
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 1)
@@ -240,15 +227,8 @@ def test_one_attempt_a_spell_a_player_a_phase() -> None:
     assert battle.can(battle.in_play_action("Ward", 0))
 
 
-def started(side: Data) -> Game:
-    """Return the side and a neighbour with Veil in play, against six dispel dice."""
-    neighbour = wizard(1, ward("Veil"), name="Neighbour")
-    side = {**side, "wizards": [*side["wizards"], neighbour]}
-    return game(side, army(dispel_dice=6))
-
-
 def test_a_player_may_try_his_own_spell() -> None:
-    battle = to_in_play(game(army(wizard(1, ward(), spell()))))
+    battle = to_in_play(keeper(level=1))
     battle.act(PASS)
     battle.try_in_play("Ward", 0)
     battle.dispel(3, 4)
@@ -256,19 +236,15 @@ def test_a_player_may_try_his_own_spell() -> None:
 
 
 def test_a_spell_of_this_phase_cannot_be_dispelled_at_its_end() -> None:
-    battle = game(army(wizard(4, ward(in_play=False), spell())))
-    battle.cast("Ward", 2)
-    battle.roll(6, 6)
+    battle = keeper(ward(in_play=False))
+    battle.cast_with("Ward", 6, 6)
     battle.stop()
-    assert battle.is_over
-    assert battle.points == 5
+    check(battle, node=Node.END, points=5)
 
 
 def test_an_irresistible_spell_can_be_dispelled_in_a_later_phase() -> None:
-    side = army(wizard(4, ward(in_play=False), spell()))
-    battle = game(side, army(wizard(1, spell("Reply"))), phases=2)
-    battle.cast("Ward", 2)
-    battle.roll(6, 6)
+    battle = keeper(ward(in_play=False), foe=REPLY, phases=2)
+    battle.cast_with("Ward", 6, 6)
     battle.stop()
     battle.stop()
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
@@ -280,30 +256,16 @@ def test_an_irresistible_spell_can_be_dispelled_in_a_later_phase() -> None:
 
 
 def test_a_scroll_cannot_dispel_a_spell_in_play() -> None:
-    battle = to_in_play(game(army(wizard(1, ward(), spell())), army(items=["Dispel Scroll"])))
+    battle = to_in_play(keeper(level=1, foe=army(items=["Dispel Scroll"])))
     battle.try_in_play("Ward", 0)
     assert not battle.can_use("Dispel Scroll")
     assert not battle.can(PASS)
 
 
-def test_a_boost_serves_against_a_spell_in_play() -> None:
-    charm = {"name": "Charm", "uses": 1, "when_dispelling": {"bonus": 2}}
-    side = army(wizard(1, ward(), spell()))
-    battle = to_in_play(game(side, army(items=["Charm"]), items=[charm]))
-    battle.try_in_play("Ward", 0)
-    battle.use("Charm")
-    battle.dispel(2, 3)
-    assert battle.points == 0
-
-
 @pytest.mark.parametrize("allowed", [True, False])
 def test_whether_a_spell_of_one_turn_can_be_dispelled_later(allowed: bool) -> None:
-    glare = ward("Glare", duration="one_turn", in_play=False)
-    reply = army(wizard(1, spell("Reply")))
-    rules = {"dispel_one_turn": allowed}
-    battle = game(army(wizard(2, glare, spell())), reply, phases=2, rules=rules)
-    battle.cast("Glare", 2)
-    battle.roll(6, 6)
+    battle = keeper(glare(), foe=REPLY, level=2, phases=2, rules={"dispel_one_turn": allowed})
+    battle.cast_with("Glare", 6, 6)
     battle.stop()
     battle.stop()
     assert battle.is_over != allowed
@@ -312,35 +274,26 @@ def test_whether_a_spell_of_one_turn_can_be_dispelled_later(allowed: bool) -> No
 def test_worth_per_phase_is_paid_at_the_end_of_each_phase_in_play() -> None:
     side = army(wizard(2, ward(in_play=False, worth=1), spell()), dispel_dice=0)
     battle = game(side, army(dispel_dice=0, power_dice=0), phases=3)
-    battle.cast("Ward", 2)
-    battle.roll(3, 4)
+    battle.cast_with("Ward", 3, 4)
     assert battle.points == 1
     battle.stop()  # end of its phase, of the enemy's, and on to its next
-    assert battle.state.phase == 2
-    assert battle.points == 1 + 5 + 5
+    check(battle, phase=2, points=1 + 5 + 5)
     battle.stop()  # it has power dice to dispel the spell itself
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
     battle.act(PASS)
-    assert battle.is_over
-    assert battle.points == 1 + 5 + 5 + 5
+    check(battle, node=Node.END, points=1 + 5 + 5 + 5)
 
 
 def test_both_owners_are_paid() -> None:
-    battle = game(
-        army(wizard(1, ward(), spell())), army(wizard(1, ward("Curse", worth_per_phase=3)))
-    )
-    to_in_play(battle)
-    battle.act(PASS)
-    battle.act(PASS)
+    battle = to_in_play(keeper(level=1, foe=army(wizard(1, ward("Curse", worth_per_phase=3)))))
+    battle.pass_until(1)
     assert battle.points == 2
 
 
 def test_a_spell_of_one_turn_ends_at_its_owners_next_phase() -> None:
-    glare = ward("Glare", duration="one_turn", in_play=False)
-    foe = army(dispel_dice=0, power_dice=0)
-    battle = game(army(wizard(2, glare, spell()), dispel_dice=0), foe, phases=3)
-    battle.cast("Glare", 2)
-    battle.roll(3, 4)
+    side = army(wizard(2, glare(), spell()), dispel_dice=0)
+    battle = game(side, army(dispel_dice=0, power_dice=0), phases=3)
+    battle.cast_with("Glare", 3, 4)
     battle.stop()
     assert battle.state.phase == 2
     assert not battle.is_in_play("Glare", 0)

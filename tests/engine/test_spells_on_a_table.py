@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, Game, army, game, known, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .builders import Data, Game, army, game, known, unit, wizard
-from .test_spells_damage import D6, WOUND, Foe, mean_points, wound_chance
+from .enumeration import D6
+from .test_spells_damage import WOUND, Foe, mean_points, wound_chance
 
 INCH = 25.4
 
 
 def packed(*terrain: Data) -> Data:
-    """Return a battlefield."""
     return {"battlefield": {"width": 72.0, "depth": 48.0, "terrain": list(terrain)}}
 
 
@@ -72,24 +72,21 @@ def woods(*terrain: Data, y: float = 23.0, name: str = "Master of the Wood") -> 
     return game(caster, army(units=[at(36.0, y)]), phases=4, **packed(*terrain))
 
 
-def test_a_unit_that_touches_the_wood_takes_d6_hits_more() -> None:
-    battle = woods(WOOD)
-    both = {
-        k: sum((D6[a] * D6[k - a] for a in range(1, 7) if k - a in D6), F(0)) for k in range(2, 13)
-    }
-    battle.works("Master of the Wood")
-    expected = mean_points(Foe(), both, wound_chance(Foe(), 4, True), flaming=False)
-    assert battle.mean() == pytest.approx(float(expected))
-    assert battle.dice_missing() == 2
-    assert battle.roll(1, 2, *WOUND * 3) == 18
+BOTH = {k: sum((D6[a] * D6.get(k - a, F(0)) for a in D6), F(0)) for k in range(2, 13)}
 
 
-def test_a_unit_near_the_wood_takes_a_d6_of_hits() -> None:
-    battle = woods(WOOD, y=30.0)
+@pytest.mark.parametrize(("y", "hits", "dice"), [(23.0, BOTH, 2), (30.0, D6, 1)])
+def test_a_unit_that_touches_the_wood_takes_d6_hits_more(
+    y: float, hits: dict[int, F], dice: int
+) -> None:
+    """A unit near the wood takes D6 hits."""
+    battle = woods(WOOD, y=y)
     battle.works("Master of the Wood")
-    expected = mean_points(Foe(), D6, wound_chance(Foe(), 4, True), flaming=False)
+    expected = mean_points(Foe(), hits, wound_chance(Foe(), 4, True), flaming=False)
     assert battle.mean() == pytest.approx(float(expected))
-    assert battle.dice_missing() == 1
+    assert battle.dice_missing() == dice
+    number = (1, 2) if dice == 2 else (3,)
+    assert battle.roll(*number, *WOUND * 3) == 18
 
 
 def test_far_from_every_wood_there_is_no_target() -> None:
@@ -98,19 +95,21 @@ def test_far_from_every_wood_there_is_no_target() -> None:
     assert woods(y=8.0).can_cast("Master of the Wood")
 
 
-@pytest.mark.parametrize("kind", ["hill", "rocks", "ruins"])
-def test_master_of_stone_is_fed_by_stone(kind: str) -> None:
-    rock = {**WOOD, "kind": kind}
-    battle = woods(rock, name="Master of Stone")
-    battle.works("Master of Stone")
-    assert battle.dice_missing() == 2
-    assert woods(WOOD, name="Master of Stone").is_over
-
-
-def test_mistress_of_the_marsh_is_fed_by_water() -> None:
-    water = {**WOOD, "kind": "water"}
-    assert woods(water, name="Mistress of the Marsh").can_cast("Mistress of the Marsh")
-    assert woods(WOOD, name="Mistress of the Marsh").is_over
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("hill", "Master of Stone"),
+        ("rocks", "Master of Stone"),
+        ("ruins", "Master of Stone"),
+        ("water", "Mistress of the Marsh"),
+    ],
+)
+def test_terrain_feeds_spells_of_life(kind: str, name: str) -> None:
+    assert woods(WOOD, name=name).is_over
+    battle = woods({**WOOD, "kind": kind}, name=name)
+    battle.works(name)
+    if name == "Master of Stone":
+        assert battle.dice_missing() == 2
 
 
 def test_a_wall_of_fire_needs_a_free_front() -> None:

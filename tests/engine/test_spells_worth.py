@@ -6,14 +6,15 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, spell, unit, wizard
 from wfb_gym.engine.state import Node
-
-from .builders import PASS, Data, Game, aimed, army, game, known, unit, wizard
 
 CHARIOT = {"troop": "chariot", "models": 1, "points": 80.0, "wounds": 4}
 RIDERS = {"troop": "cavalry", "models": 5, "points": 20.0}
 FIGHTING = {"in_combat": True}
 OWN, FOE, NO_TARGET = "Own", "Foe", ""
+BOLT = spell("Bolt", 5, 1.0)
+CAPTAIN: Data = {"name": "Captain", "points": 90.0, "wounds": 3}
 
 
 class Row(NamedTuple):
@@ -110,14 +111,11 @@ def test_steed_of_shadows_carries_only_its_caster_out_of_a_unit() -> None:
     assert battle.targets() == {"Mage", "Other"}
 
 
-# Healing Hand.
-
-
 def healer(**wounded: int) -> Game:
     """Return a healer, an unhurt hero and units; the wounds left of some of them."""
-    heroes = [{"name": "Captain", "points": 90.0, "wounds": 3}, {"name": "Other", "wounds": 2}]
+    heroes = [CAPTAIN, {"name": "Other", "wounds": 2}]
     units = [unit("Ogres", 3, wounds=3, points=40.0), unit("Bones", 2, wounds=2, traits=["undead"])]
-    mage = wizard(4, known("Healing Hand"), spell_of_two())
+    mage = wizard(4, known("Healing Hand"), BOLT)
     battle = game(army(mage, heroes=heroes, units=units), army(), phases=4)
     for name, left in wounded.items():
         if name in ("Ogres", "Bones"):
@@ -129,9 +127,9 @@ def healer(**wounded: int) -> Game:
 
 def test_healing_hand_gives_back_all_wounds_of_a_character_and_their_points() -> None:
     battle = healer(Captain=1, Other=1)
-    battle.nominate("Healing Hand")
-    assert battle.targets() == {"Captain", "Other"}
-    battle = healer(Captain=1, Other=1)
+    twin = battle.copy()
+    twin.nominate("Healing Hand")
+    assert twin.targets() == {"Captain", "Other"}
     assert battle.works("Healing Hand", "Captain") == 60
     assert list(battle.state.wounds[0][:3]) == [2, 3, 1]
 
@@ -142,13 +140,9 @@ def test_healing_hand_heals_the_wounded_model_of_a_unit_and_raises_none() -> Non
     assert battle.units_left(0)[0] == 6
 
 
-def test_healing_hand_is_not_for_the_unhurt_the_dead_and_the_undead() -> None:
-    assert not healer().can_cast("Healing Hand")
-    assert not healer(Captain=0, Bones=3).can_cast("Healing Hand")
-    assert not healer(Ogres=6).can_cast("Healing Hand")
-
-
-# Lasting effects on a target.
+@pytest.mark.parametrize("wounded", [{}, {"Captain": 0, "Bones": 3}, {"Ogres": 6}])
+def test_healing_hand_is_not_for_the_unhurt_the_dead_and_the_undead(wounded: Data) -> None:
+    assert not healer(**wounded).can_cast("Healing Hand")
 
 
 def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
@@ -160,11 +154,7 @@ def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
 
 @pytest.mark.parametrize(
     ("name", "keys"),
-    [
-        ("Law of Gold", {"magic_item": True}),
-        ("Bane of Forged Steel", {}),
-        ("The Rain Lord", {}),
-    ],
+    [("Law of Gold", {"magic_item": True}), ("Bane of Forged Steel", {}), ("The Rain Lord", {})],
 )
 def test_a_spell_for_the_rest_of_the_battle_is_cast_once_at_a_target(name: str, keys: Data) -> None:
     battle = rivals(name, **keys)
@@ -175,7 +165,7 @@ def test_a_spell_for_the_rest_of_the_battle_is_cast_once_at_a_target(name: str, 
 
 
 def test_an_oxen_stands_for_the_rest_of_the_battle() -> None:
-    mage = wizard(4, known("The Oxen Stands"), spell_of_two())
+    mage = wizard(4, known("The Oxen Stands"), BOLT)
     battle = game(army(mage, units=[unit(OWN, fleeing=True)], power_dice=9), phases=4)
     battle.works("The Oxen Stands")
     battle.stop()
@@ -183,16 +173,9 @@ def test_an_oxen_stands_for_the_rest_of_the_battle() -> None:
     assert not battle.can_cast("The Oxen Stands")
 
 
-def spell_of_two() -> Data:
-    """Return another spell, so that there is a choice."""
-    return {"name": "Bolt", "casting_value": 5, "worth": 1.0}
-
-
-@pytest.mark.parametrize(
-    ("name", "keys"), [("Transmutation of Lead", FIGHTING), ("Dazzling Brightness", FIGHTING)]
-)
-def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase(name: str, keys: Data) -> None:
-    battle = rivals(name, **keys)
+@pytest.mark.parametrize("name", ["Transmutation of Lead", "Dazzling Brightness"])
+def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase(name: str) -> None:
+    battle = rivals(name, **FIGHTING)
     battle.works(name, "One", wizard=0)
     assert battle.node == Node.NOMINATE
     assert battle.works(name, wizard=1) == 6  # at the other, without a choice
@@ -218,18 +201,17 @@ def test_damage_of_two_wizards_stacks() -> None:
     assert battle.targets() == {"One", "Two"}
 
 
-# Worths of the scenario's own.
-
-
-def test_a_scenario_sets_its_own_worth_for_a_spell_and_for_a_target() -> None:
+@pytest.mark.parametrize(("target", "points"), [("One", 7), ("Two", 30)])
+def test_a_scenario_sets_its_own_worth_for_a_spell_and_for_a_target(
+    target: str, points: int
+) -> None:
     worths = [
         {"spell": "The Rain Lord", "share": 0.0, "points": 7.0},
         {"spell": "The Rain Lord", "target": "Two", "points": 30.0},
     ]
-    foes = [unit("One"), unit("Two")]
-    for target, points in [("One", 7), ("Two", 30)]:
-        battle = game(army(wizard(4, known("The Rain Lord"))), army(units=foes), worths=worths)
-        assert battle.works("The Rain Lord", target) == points
+    foes = army(units=[unit("One"), unit("Two")])
+    battle = game(army(wizard(4, known("The Rain Lord"))), foes, worths=worths)
+    assert battle.works("The Rain Lord", target) == points
 
 
 def test_an_overridden_worth_by_phases() -> None:
@@ -241,15 +223,12 @@ def test_an_overridden_worth_by_phases() -> None:
     assert battle.points == 11
 
 
-# Targets that are removed.
-
-
 def wiped_out(phases: int = 6) -> Game:
     """Cast Doom on a unit of two with a hero in it; then fire removes its last model."""
     doom = wizard(4, known("Doom and Darkness!"), name="Doomsayer")
     burner = wizard(4, known("Fire Ball"), known("Fiery Blast"), name="Burner")
-    hero = {"name": "Captain", "unit": FOE, "points": 90.0, "wounds": 3}
-    side = army(units=[unit(FOE, 2, points=30.0)], heroes=[hero], dispel_dice=0)
+    captain = CAPTAIN | {"unit": FOE}
+    side = army(units=[unit(FOE, 2, points=30.0)], heroes=[captain], dispel_dice=0)
     battle = game(army(doom, burner, power_dice=9), side, phases=phases)
     battle.works("Doom and Darkness!", FOE)
     assert battle.is_in_play("Doom and Darkness!", 0)
@@ -293,13 +272,15 @@ def test_a_spell_pays_no_more_once_its_target_is_gone() -> None:
     assert battle.points == before
 
 
-@pytest.mark.parametrize("target", ["Foe", "Mage"])
-def test_a_spell_of_ones_own_is_aimed_like_one_of_a_lore(target: str) -> None:
-    worth = {"points": 4.0}
-    keys: Data = {"target": "caster"} if target == "Mage" else {}
-    share = 0 if target == "Mage" else 30
-    if share:
-        worth["share"] = 0.5
-    bolt = aimed("Own", 5, worth=worth, **keys)
-    battle = game(army(wizard(4, bolt, points=80.0)), army(units=[unit(FOE)]))
-    assert battle.works("Own", target) == 4 + share
+@pytest.mark.parametrize(
+    ("keys", "target", "points"),
+    [
+        ({"worth": {"points": 4.0, "share": 0.5}}, "Foe", 4 + 30),
+        ({"worth": {"points": 4.0}, "target": "caster"}, "Mage", 4),
+    ],
+)
+def test_a_spell_of_ones_own_is_aimed_like_one_of_a_lore(
+    keys: Data, target: str, points: int
+) -> None:
+    battle = game(army(wizard(4, aimed("Own", 5, **keys), points=80.0)), army(units=[unit(FOE)]))
+    assert battle.works("Own", target) == points

@@ -2,12 +2,26 @@
 
 import math
 import random
+from collections.abc import Sequence
+from fractions import Fraction as F
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.builders import (
+    Data,
+    Game,
+    aimed,
+    army,
+    game,
+    known,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym import solver
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
@@ -15,9 +29,8 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import UNITS
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
-from .builders import Data, Game, aimed, army, game, known, miscast, spell, unit, wizard
-from .strategies import EFFECTS, OWN_ITEMS, armies, drop_worths, throw
-from .test_oracle import Minimax
+from .enumeration import wounds_of_d6_hits
+from .strategies import EFFECTS, GREAT_BOLT, OWN_ITEMS, armies, drop_worths, throw
 
 GENERAL = 100
 
@@ -29,14 +42,20 @@ def battle_for(caster: Data, dispeller: Data, *effects: Data, **keys: Any) -> Ga
     return game(caster, dispeller, **{**house, **keys, "rules": rules})
 
 
-def bolts(*foes: Data, characters: tuple[Data, ...] = (), phases: int = 4) -> Game:
+HAIL = aimed("Hail", 3, damage={"hits": "2D6", "strength": 10})
+DART = aimed("Dart", 3, target="enemy_model", damage={"hits": "2D6", "strength": 10})
+MORE = HAIL | {"name": "More"}
+SECOND = spell("Second")
+BOWS = unit("Bows")
+OGRES = unit("Ogres", 4, wounds=3, points=40.0)
+GIANT = unit("Giant", 1, wounds=5, points=205.0)
+CAPTAIN: Data = {"name": "Captain", "wounds": 3, "points": 85.0}
+
+
+def bolts(*foes: Data, characters: Sequence[Data] = ()) -> Game:
     """Return a wizard with spells of many hits against units and heroes."""
-    hail = aimed("Hail", 3, damage={"hits": "2D6", "strength": 10})
-    dart = aimed("Dart", 3, target="enemy_model", damage={"hits": "2D6", "strength": 10})
-    again = [{**each, "name": f"{each['name']} again"} for each in (hail, dart)]
-    mage = wizard(4, hail, dart, *again)
-    enemy = army(units=list(foes), heroes=list(characters), dispel_dice=0)
-    return battle_for(army(mage, power_dice=8), enemy, phases=phases)
+    enemy = army(units=[*foes, BOWS], heroes=list(characters), dispel_dice=0)
+    return battle_for(army(wizard(4, HAIL, DART, MORE), power_dice=8), enemy, phases=4)
 
 
 def struck(battle: Game, name: str, target: str, wounds: int) -> float:
@@ -50,83 +69,77 @@ def struck(battle: Game, name: str, target: str, wounds: int) -> float:
 
 
 def test_a_unit_counts_nothing_down_to_half_of_its_models() -> None:
-    battle = bolts(unit("Spears", 10), unit("Bows"))
+    battle = bolts(unit("Spears", 10))
     assert struck(battle, "Hail", "Spears", 5) == 0
     assert battle.units_left(1)[0] == 5
 
 
 def test_a_unit_below_half_of_its_models_counts_half_of_its_points_rounded_up() -> None:
-    battle = bolts(unit("Spears", 9, points=7.0), unit("Bows"))
+    battle = bolts(unit("Spears", 9, points=7.0))
     assert struck(battle, "Hail", "Spears", 4) == 0
-    assert struck(battle, "Hail again", "Spears", 1) == 32  # 63 / 2
+    assert struck(battle, "More", "Spears", 1) == 32  # 63 / 2
 
 
-def test_a_unit_wiped_out_counts_what_is_not_counted_yet() -> None:
-    battle = bolts(unit("Spears", 9, points=7.0), unit("Bows"))
-    assert struck(battle, "Hail", "Spears", 6) == 32
-    assert struck(battle, "Hail again", "Spears", 3) == 63 - 32
-    battle = bolts(unit("Spears", 9, points=7.0), unit("Bows"))
-    assert struck(battle, "Hail", "Spears", 9) == 63
+@pytest.mark.parametrize("wounds", [6, 9])
+def test_a_unit_wiped_out_counts_what_is_not_counted_yet(wounds: int) -> None:
+    battle = bolts(unit("Spears", 9, points=7.0))
+    assert struck(battle, "Hail", "Spears", wounds) == (32 if wounds == 6 else 63)
+    if wounds == 6:
+        assert struck(battle, "More", "Spears", 3) == 63 - 32
 
 
 def test_a_model_counts_until_its_last_wound() -> None:
-    battle = bolts(unit("Ogres", 4, wounds=3, points=40.0), unit("Bows"))
+    battle = bolts(OGRES)
     assert struck(battle, "Hail", "Ogres", 8) == 0  # two models are left of four
-    assert struck(battle, "Hail again", "Ogres", 1) == 80
+    assert struck(battle, "More", "Ogres", 1) == 80
 
 
 def test_a_lone_model_counts_by_its_wounds() -> None:
-    battle = bolts(unit("Giant", 1, wounds=5, points=205.0), unit("Bows"))
+    battle = bolts(GIANT)
     assert struck(battle, "Hail", "Giant", 2) == 0
-    assert struck(battle, "Hail again", "Giant", 1) == 103
+    assert struck(battle, "More", "Giant", 1) == 103
     assert struck(battle, "Dart", "Giant", 2) == 205 - 103
 
 
-def hero(wounds: int = 3, **keys: Any) -> Data:
-    """Return a lone hero of 85 points."""
-    return {"name": "Captain", "wounds": wounds, "points": 85.0, **keys}
-
-
 def test_a_character_is_a_unit_of_its_own() -> None:
-    battle = bolts(unit("Bows"), characters=(hero(),))
+    battle = bolts(characters=[CAPTAIN])
     assert struck(battle, "Hail", "Captain", 1) == 0
     assert struck(battle, "Dart", "Captain", 1) == 43
-    assert struck(battle, "Hail again", "Captain", 1) == 85 - 43
+    assert struck(battle, "More", "Captain", 1) == 85 - 43
 
 
 def test_half_of_the_wounds_are_not_below_half() -> None:
-    battle = bolts(unit("Bows"), characters=(hero(wounds=2),))
+    battle = bolts(characters=[CAPTAIN | {"wounds": 2}])
     assert struck(battle, "Hail", "Captain", 1) == 0
     assert struck(battle, "Dart", "Captain", 1) == 85
 
 
 def test_the_general_slain_counts_a_hundred_more() -> None:
-    battle = bolts(unit("Bows"), characters=(hero(general=True),))
+    battle = bolts(characters=[CAPTAIN | {"general": True}])
     assert struck(battle, "Hail", "Captain", 2) == 43
     assert struck(battle, "Dart", "Captain", 1) == 85 - 43 + GENERAL
 
 
 def test_units_fleeing_at_the_start_are_already_counted() -> None:
-    foes = unit("Spears", 9, fleeing=True), unit("Bows")
-    captain = hero(general=True, unit="Spears", status="fleeing")
-    battle = bolts(*foes, characters=(captain, {**hero(), "name": "Other"}))
+    general = CAPTAIN | {"general": True, "unit": "Spears", "status": "fleeing"}
+    other = CAPTAIN | {"name": "Other"}
+    battle = bolts(unit("Spears", 9, fleeing=True), characters=[general, other])
     assert struck(battle, "Hail", "Spears", 9) == 0
-    assert struck(battle, "Hail again", "Captain", 3) == 0
+    assert struck(battle, "More", "Captain", 3) == 0
     assert struck(battle, "Dart", "Other", 3) == 85
 
 
 def test_the_dead_count_nothing() -> None:
-    battle = bolts(unit("Bows"), characters=(hero(general=True, status="dead"),))
+    battle = bolts(characters=[CAPTAIN | {"general": True, "status": "dead"}])
     assert battle.points == 0
     assert struck(battle, "Hail", "Bows", 1) == 0
 
 
 def test_daemons_count_as_their_unit_and_their_general_as_such() -> None:
     pink = unit("Horrors", 4, points=15.0, traits=["daemons"])
-    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors", "general": True}
-    hail = aimed("Hail", 3, damage={"hits": "2D6", "strength": 10})
-    foe = army({**focal, "spells": []}, units=[pink], dispel_dice=0)
-    battle = battle_for(army(wizard(4, hail, {**hail, "name": "More"})), foe, phases=3)
+    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors", "general": True, "spells": []}
+    foe = army(focal, units=[pink], dispel_dice=0)
+    battle = battle_for(army(wizard(4, HAIL, MORE)), foe, phases=3)
     assert struck(battle, "Hail", "Horrors", 3) == 30
     assert struck(battle, "More", "Horrors", 1) == 30 + GENERAL
 
@@ -134,72 +147,55 @@ def test_daemons_count_as_their_unit_and_their_general_as_such() -> None:
 # --- losses of other causes, and regained wounds ----------------------------------------------
 
 
-def test_healed_wounds_are_given_back() -> None:
-    priest = wizard(4, known("Healing Hand"), spell("Second"))
-    units = [unit("Giant", 1, wounds=6, points=200.0)]
-    battle = battle_for(army(priest, heroes=[hero()], units=units), army(), phases=4)
-    battle.state.wounds[0, 1] = 1
-    battle.state.unit_wounds[0, 0] = 2
-    healed = battle.copy()
-    assert battle.works("Healing Hand", "Captain") == 43
-    assert healed.works("Healing Hand", "Giant") == 100
-
-
-def test_wounds_above_half_bring_nothing_when_they_are_healed() -> None:
-    priest = wizard(4, known("Healing Hand"), spell("Second"))
-    battle = battle_for(army(priest, heroes=[hero()]), army(), phases=4)
-    battle.state.wounds[0, 1] = 2
-    assert battle.works("Healing Hand", "Captain") == 0
+@pytest.mark.parametrize(
+    ("target", "left", "points"), [("Captain", 1, 43), ("Captain", 2, 0), ("Giant", 2, 103)]
+)
+def test_healed_wounds_are_given_back(target: str, left: int, points: int) -> None:
+    priest = wizard(4, known("Healing Hand"), SECOND)
+    battle = battle_for(army(priest, heroes=[CAPTAIN], units=[GIANT]), army(), phases=4)
+    if target == "Captain":
+        battle.state.wounds[0, 1] = left
+    else:
+        battle.state.unit_wounds[0, 0] = left
+    assert battle.works("Healing Hand", target) == points
 
 
 def test_a_stolen_wound_may_lift_its_thief_above_half() -> None:
-    thief = wizard(4, known("Steal Soul"), spell("Second"), wounds=3, points=100.0)
+    thief = wizard(4, known("Steal Soul"), SECOND, wounds=3, points=100.0)
     battle = battle_for(army(thief), army(units=[unit()]), phases=4)
     battle.state.wounds[0, 0] = 1
     assert struck(battle, "Steal Soul", "Spears", 1) == 50
 
 
 def test_a_miscast_counts_as_any_loss() -> None:
-    lord = wizard(4, spell("Bolt"), spell("Second"), wounds=3, points=255.0, general=True)
-    battle = battle_for(
-        army(lord, power_dice=8), army(), {"kind": "caster_hit", "strength": 10}, phases=3
-    )
+    lord = wizard(4, spell("Bolt"), SECOND, wounds=3, points=255.0, general=True)
+    hit = {"kind": "caster_hit", "strength": 10}
+    battle = battle_for(army(lord, power_dice=8), army(), hit, phases=3)
     costs = []
     for name in ("Bolt", "Bolt", "Second"):
-        before = battle.points
-        battle.cast(name, 2)
-        battle.roll(1, 1)
-        battle.roll(3, 4)
-        battle.roll(2, 1, 1)
-        costs.append(battle.points - before)
+        battle.miscast(name)
+        costs.append(battle.roll(2, 1, 1))
         battle.state.castable |= 3
     assert costs == [0, -128, -(255 - 128) - GENERAL]
+    assert battle.points == sum(costs)
 
 
 def test_points_lost_by_a_miscast_are_still_paid() -> None:
-    battle = battle_for(army(wizard()), army(), {"kind": "points_lost", "points": 9.0})
-    assert battle.is_over
-    battle = battle_for(
-        army(wizard(4, spell("Bolt"))), army(), {"kind": "points_lost", "points": 9}
-    )
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    assert battle.roll(3, 4) == -9
+    lost = {"kind": "points_lost", "points": 9.0}
+    assert battle_for(army(wizard(4, spell("Bolt"))), army(), lost).miscast() == -9
 
 
 def test_models_in_contact_of_no_unit_count_nothing() -> None:
     contact = [{"side": "own", "models": 3, "points": 5.0}]
-    mage = wizard(4, spell("Bolt"), spell("Second"), base_contact=contact)
+    mage = wizard(4, spell("Bolt"), SECOND, base_contact=contact)
     battle = battle_for(army(mage), army(), {"kind": "base_contact_hit", "strength": 10})
-    battle.cast("Bolt", 2)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
+    battle.miscast()
     assert battle.roll(*(2, 1, 1) * 3) == 0
     assert battle.state.contacts[0] == 0
 
 
 def test_fixed_worths_are_still_paid() -> None:
-    battle = battle_for(army(wizard(4, spell("Bolt", 5, 20.0), spell("Second"))), army())
+    battle = battle_for(army(wizard(4, spell("Bolt", 5, 20.0), SECOND)), army())
     assert battle.works("Bolt") == 20
 
 
@@ -235,41 +231,6 @@ def test_wounds_of_a_wizard_without_further_actions_keep_their_points() -> None:
     assert left == {1: 1, 2: 1, 3: 3, 4: 3, 5: 3}
 
 
-FOE = army(dispel_dice=1, power_dice=0, units=[unit(models=9)])
-TWO_BALLS = army(wizard(2, known("Fire Ball"), known("Fiery Blast")), power_dice=3)
-SPARKS = army(wizard(2, spell("Bolt", 5), wounds=3, points=99.0, general=True), power_dice=4)
-
-
-@pytest.mark.parametrize(
-    ("caster", "dispeller", "effects"),
-    [
-        (TWO_BALLS, FOE, ()),
-        (TWO_BALLS, {**FOE, "units": [unit(models=3, wounds=2), unit("Giant", 1, wounds=5)]}, ()),
-        (SPARKS, army(dispel_dice=1, power_dice=0), ({"kind": "caster_hit", "strength": 10},)),
-        (
-            army(
-                wizard(2, known("Healing Hand"), known("Fire Ball"), name="Priest", points=50.0),
-                wizard(1, name="Idle", wounds=3, points=90.0),
-                power_dice=3,
-            ),
-            FOE,
-            ({"kind": "other_wizards_wounds", "dice": "D3"},),
-        ),
-    ],
-    ids=["missiles", "small units", "miscasts only", "a healer"],
-)
-def test_canonicalizing_the_last_phase_changes_no_victory_points(
-    caster: Data, dispeller: Data, effects: tuple[Data, ...]
-) -> None:
-    last = battle_for(caster, dispeller, *effects)
-    other = battle_for(caster, dispeller, *effects, phases=2)
-    exact, brute = Minimax(last), Minimax(other)
-    value = exact.value()
-    assert value == pytest.approx(brute.value(), abs=1e-12)
-    assert len(exact.known) <= len(brute.known)
-    assert solver.solve(last.scenario).value == pytest.approx(value, abs=1e-9)
-
-
 # --- the tally of a whole battle --------------------------------------------------------------
 
 
@@ -301,7 +262,6 @@ def tally(scenario: Scenario, state: Any) -> float:
     return scores[1] - scores[0]
 
 
-BOLT = aimed("Great Bolt", 4, damage={"hits": "2D6", "strength": 6, "flaming": True})
 HURTS = ("caster_hits", "caster_removed", "other_wizards_wounds", "base_contact_hit", "free_spell")
 
 
@@ -319,7 +279,7 @@ def test_rewards_of_a_battle_add_up_to_the_final_score(
     for side in (caster, dispeller):
         drop_worths(side)
         lord = {"name": "Lord", "level": 4, "wounds": 3, "points": 255.0, "leadership": 6}
-        lord |= {"unit": "Guard", "general": True, "spells": [BOLT, known("Fire Ball")]}
+        lord |= {"unit": "Guard", "general": True, "spells": [GREAT_BOLT, known("Fire Ball")]}
         side["wizards"].append(lord)
         side["units"].append(unit("Guard", 7, points=7.0, leadership=4))
         side.update(power_dice=6, dispel_dice=1)
@@ -345,16 +305,6 @@ def check_tally(scenario: Scenario, choose: random.Random) -> None:
 
 
 # --- an enumeration of its own ----------------------------------------------------------------
-
-
-def wounds_of_a_bolt(chance: float, most: int) -> list[float]:
-    """Return the probabilities of 0, 1 ... wounds of D6 hits, with all beyond `most` as one."""
-    pmf = [0.0] * (most + 1)
-    for hits in range(1, 7):
-        for k in range(hits + 1):
-            probability = math.comb(hits, k) * chance**k * (1 - chance) ** (hits - k)
-            pmf[min(k, most)] += probability / 6
-    return pmf
 
 
 class Caster:
@@ -396,7 +346,7 @@ class Caster:
                 if models == 0:
                     continue
                 value = (1 - works) * rest
-                for wounds, chance in enumerate(wounds_of_a_bolt(2 / 3, models)):
+                for wounds, chance in wounds_of_d6_hits(F(2, 3), models).items():
                     after = (*left[:target], models - wounds, *left[target + 1 :])
                     gained = self.counted(target, models - wounds) - self.counted(target, models)
                     coming = self.value(dice - thrown, spells - 1, after)

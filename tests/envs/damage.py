@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.batches import random_actions
 from wfb_gym._records import as_records
 from wfb_gym.engine.state import STATE
 from wfb_gym.envs.kernel import ENVIRONMENT, Environment
@@ -43,8 +44,7 @@ def damaged(env: Any, rng: np.random.Generator) -> bytes:
 def play_on(envs: MagicPhaseVectorEnv, rng: np.random.Generator) -> None:
     """Play at random to the end of the battle."""
     for _ in range(MOST_STEPS):
-        masks = envs.action_masks()
-        actions = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
+        actions = random_actions(envs.action_masks(), rng)
         observations, rewards, ended, _, _ = envs.step(actions)
         assert np.isfinite(rewards).all(), rewards
         assert np.isfinite(observations).all(), observations
@@ -69,8 +69,7 @@ def search(seed: int, count: int, scenario: str) -> tuple[int, int]:
         for _ in range(int(rng.integers(1, _STEPS_BETWEEN))):
             if ended:
                 whole.reset()
-            masks = whole.action_masks()
-            actions = np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
+            actions = random_actions(whole.action_masks(), rng)
             ended = bool(whole.step(actions)[2][0])
         state = whole.get_state()
         broken = {**state, "envs": damaged(whole.batch.envs.copy(), rng)}

@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from .playing import episode, raw
+from tests.support.playing import episode, raw
 
 FOLDER = Path(__file__).parent / "golden"
 HEAD = """\

@@ -1,7 +1,5 @@
 """Checkers of other libraries, with warnings as errors (set in pytest's configuration)."""
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,11 +14,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import PassiveEnvChecker
 
 import wfb_gym
+from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS, PHASES, pick, registered
+from tests.support.scripts import run_python
 from wfb_gym import ArmyLimits, Limits, load_scenario
 from wfb_gym.generating import Generated, Generation
-
-from ..pages import PACKAGE
-from .playing import BATTLE, IDS, PHASES, pick, registered
 
 ALL = registered()
 CASTER = IDS[0]
@@ -32,8 +30,7 @@ def test_the_ids_are_registered() -> None:
 
 def test_import_alone_registers() -> None:
     code = "import gymnasium, wfb_gym; print(*(i for i in gymnasium.registry if 'wfb' in i))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert sorted(done.stdout.split()) == ALL
+    assert sorted(run_python("-c", code).out.split()) == ALL
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -80,28 +77,10 @@ def test_stable_baselines_check_env(name: str, keys: dict[str, Any]) -> None:
     checker.check_env(gym.make(name, **keys).unwrapped, warn=True, skip_render_check=False)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_spec_survives_json(name: str) -> None:
-    spec = EnvSpec.from_json(gym.spec(name).to_json())
-    env = spec.make()
-    assert env.spec is not None
-    assert env.spec.id == name
-    assert env.observation_space == gym.make(name).observation_space
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_made_environment_is_made_again_from_its_spec(name: str) -> None:
-    env = gym.make(name, scenario="apprentice", opponent="greedy", points_per_reward=10.0)
-    assert env.spec is not None
-    again = EnvSpec.from_json(env.spec.to_json()).make()
-    assert again.unwrapped.batch.scenarios == env.unwrapped.batch.scenarios  # type: ignore[attr-defined]
-    check_environments_match(env, again, num_steps=50, seed=3)
-
-
 LIMITS = Limits(
     ArmyLimits(2, 8, 4), ArmyLimits(3, 8, 4), 12, own_dice=True, rerolls=True, in_play=True
 )
-SPEC_ARGUMENTS = [
+SPEC_ARGUMENTS: list[Any] = [
     lambda: {"scenario": Path("own.toml")},
     lambda: {"scenario": load_scenario("border-skirmish")},
     lambda: {"scenario": load_scenario("apprentice").model_dump()},
@@ -122,19 +101,31 @@ def own_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("own.toml").write_text(text)
 
 
+def assert_made_again(name: str, **keys: Any) -> None:
+    env: Any = gym.make(name, **keys)
+    spec = EnvSpec.from_json(env.spec.to_json())
+    assert spec == env.spec
+    again: Any = spec.make()
+    assert again.spec == env.spec
+    assert again.unwrapped.batch.scenarios == env.unwrapped.batch.scenarios
+    check_environments_match(env, again, num_steps=100, seed=3)
+
+
+ARGUMENTS = {"scenario": "apprentice", "opponent": "greedy", "points_per_reward": 10.0}
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("keys", [{}, ARGUMENTS])
+def test_a_made_environment_is_made_again_from_its_spec(name: str, keys: dict[str, Any]) -> None:
+    assert_made_again(name, **keys)
+
+
 @pytest.mark.usefixtures("own_scenario")
 @pytest.mark.parametrize("arguments", SPEC_ARGUMENTS)
 def test_a_made_environment_is_made_again_with_any_arguments(
     arguments: Callable[[], dict[str, Any]],
 ) -> None:
-    env = gym.make(CASTER, **arguments())
-    assert env.spec is not None
-    spec = EnvSpec.from_json(env.spec.to_json())
-    assert spec == env.spec
-    again: Any = spec.make()
-    assert again.spec == env.spec
-    assert again.unwrapped.batch.scenarios == env.unwrapped.batch.scenarios  # type: ignore[attr-defined]
-    check_environments_match(env, again, num_steps=20, seed=3)
+    assert_made_again(CASTER, **arguments())
 
 
 @pytest.mark.usefixtures("own_scenario")
@@ -154,8 +145,3 @@ def test_the_spec_of_a_vector_environment_survives_json() -> None:
 def test_limits_of_other_fields_are_rejected() -> None:
     with pytest.raises(ValueError, match="limits: expected the fields of Limits, found"):
         gym.make(CASTER, limits={"dice": 3})
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_two_builds_match(name: str) -> None:
-    check_environments_match(gym.make(name), gym.make(name), num_steps=300, seed=0)

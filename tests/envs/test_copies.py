@@ -1,23 +1,21 @@
 """Copies keep the loaded scenario, even if its file changes or is deleted."""
 
-import copy
 import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import data_equivalence
 
+from tests.support.batches import COPIED, all_equal, assert_continue_alike, native
+from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS, episode, lowest, picks, raw, rest, same
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.scenario import load_scenario
 
-from ..pages import PACKAGE
-from .playing import BATTLE, IDS, lowest, picks, raw, rest, same
 from .test_self_play import record
-from .test_self_play import same as same_records
-from .test_vector import native
 
 CASTER, DISPELLER = IDS
 OWN = Path("own.toml")
@@ -50,41 +48,37 @@ def lose(
     return lambda: request.param(monkeypatch)
 
 
-@pytest.fixture(params=[copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def copied(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    made: Callable[[Any], Any] = request.param
-    return made
-
-
+@COPIED
 @pytest.mark.parametrize("scenario", [str(OWN), OWN])
 @pytest.mark.parametrize("name", [*IDS, BATTLE])
 def test_a_single_environment(
     name: str, scenario: str | Path, copied: Any, lose: Callable[[], None]
 ) -> None:
-    env = raw(name, scenario=scenario, opponent=["random", "veteran"])
+    env: Any = gym.make(name, scenario=scenario, opponent=["random", "veteran"])
     observation, info = env.reset(seed=5)
     for _ in range(2):
         observation, *_, info = env.step(int(info["action_mask"].argmax()))
     lose()
     twin = copied(env)
-    assert twin.scenario == load_scenario("long-siege")
+    assert twin.unwrapped.scenario == load_scenario("long-siege")
+    assert np.array_equal(twin.unwrapped.action_masks(), env.unwrapped.action_masks())
     left = list(rest(env, observation, info["action_mask"]))
     assert same(left, list(rest(twin, observation, info["action_mask"])))
-    assert np.array_equal(env.reset()[0], twin.reset()[0])
+    assert same(episode(env, None), episode(twin, None))
 
 
-def test_a_vector_environment(copied: Any, lose: Callable[[], None]) -> None:
-    envs = native(DISPELLER, 4, scenario=[str(OWN), "long-siege"], opponent="random")
+@COPIED
+@pytest.mark.parametrize("opponent", ["random", picks], ids=["compiled", "callable"])
+def test_a_vector_environment(opponent: Any, copied: Any, lose: Callable[[], None]) -> None:
+    envs = native(DISPELLER, 4, scenario=[str(OWN), "long-siege"], opponent=opponent)
     observations, infos = envs.reset(seed=5)
     lose()
     twin = copied(envs)
-    for _ in range(20):
-        actions = picks(observations, infos["action_mask"])
-        left, right = envs.step(actions), twin.step(actions)
-        assert data_equivalence(list(left), list(right))
-        observations, infos = left[0], left[4]
+    assert np.array_equal(envs.action_masks(), twin.action_masks())
+    assert_continue_alike(envs, twin, picks(observations, infos["action_mask"]), 40)
 
 
+@COPIED
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -> None:
     turns = SelfPlayBatch(3, OWN)
@@ -97,9 +91,10 @@ def test_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -
         twin.reset(5)
     for key in ("points", "opening_points", "ended"):
         assert np.array_equal(getattr(turns, key), getattr(twin, key))
-    assert same_records(record(turns, shown, 30), record(twin, shown, 30))
+    assert all_equal(record(turns, shown, 30), record(twin, shown, 30))
 
 
+@COPIED
 def test_copies_of_generated_scenarios_do_not_contain_the_pool(copied: Any) -> None:
     env = raw(BATTLE, scenario="generated-duel")
     observation, info = env.reset(seed=5)

@@ -9,56 +9,86 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode
 
+from tests.support.batches import MODES, native
+from tests.support.playing import BATTLE, IDS, no_decision, pick, raw
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.players.baselines import RandomAgent
-from wfb_gym.scenario import Scenario
 
 from ..players.misbehaving import Misbehaving, raising
-from .playing import IDS, no_decision, pick, raw
-from .test_vector import native
 
 CASTER, DISPELLER = IDS
 MASK = np.array([True, False, True])
-VECTOR_CALLS: dict[str, Callable[[Any], Any]] = {
-    "a negative seed": lambda envs: envs.reset(seed=[1, 2, -2]),
-    "a negative seed for all": lambda envs: envs.reset(seed=-1),
-    "a seed that is no number": lambda envs: envs.reset(seed=[1, "2", 3]),
-    "too few seeds": lambda envs: envs.reset(seed=[1, 2]),
-    "a mask that is none": lambda envs: envs.reset(seed=7, options={"reset_mask": [1, 0, 1]}),
-    "a bad seed and a mask": lambda envs: envs.reset(seed=-3, options={"reset_mask": MASK}),
-    "an action outside": lambda envs: envs.step(np.array([0, 0, 10_000])),
-    "too few actions": lambda envs: envs.step(np.array([0, 0])),
-    "another state": lambda envs: envs.set_state({**envs.get_state(), "envs": b"short"}),
-    "a state without its parts": lambda envs: envs.set_state({"envs": envs.get_state()["envs"]}),
-    "a state that is none": lambda envs: envs.set_state(None),
-    "whether it is seeded": lambda envs: envs.set_state({**envs.get_state(), "seeded": "yes"}),
-}
+Call = Callable[[Any], Any]
 
 
-def refused(call: Callable[[Any], Any], env: Any) -> None:
-    with pytest.raises((ValueError, gym.error.Error)):
-        call(env)
+def reset(**keys: Any) -> Call:
+    return lambda envs: envs.reset(**keys)
 
 
+def reset_masked(mask: Any, **keys: Any) -> Call:
+    return reset(options={"reset_mask": mask}, **keys)
+
+
+def change_state(**parts: Any) -> Call:
+    return lambda envs: envs.set_state({**envs.get_state(), **parts})
+
+
+def resume_another(name: str = CASTER, num_envs: int = 0, **keys: Any) -> Call:
+    """Return a call that sets the state of another environment, single or of this many."""
+
+    def call(envs: Any) -> None:
+        other = native(name, num_envs, **keys) if num_envs else raw(name, **keys)
+        other.reset(seed=1)
+        envs.set_state(other.get_state())
+
+    return call
+
+
+VECTOR_CALLS = [
+    (reset(seed=[1, 2, -2]), "seed of environment 2: expected a whole number from 0, found -2"),
+    (reset(seed=[1, "2", 3]), "seed of environment 1: expected a whole number from 0, found '2'"),
+    (reset(seed=-1), "seed: expected a whole number from 0, found -1"),
+    (reset(seed=1.5), r"seed: expected a whole number, .* found 1\.5"),
+    (reset(seed="one"), "seed of environment 0: expected a whole number from 0, found 'o'"),
+    (reset(seed=[1]), "seed: expected 3 seeds, found 1"),
+    (reset(seed=[1, 2, 3, 4]), "seed: expected 3 seeds, found 4"),
+    (reset(seed=[]), "seed: expected 3 seeds, found 0"),
+    (reset_masked(MASK, seed=-3), "seed: expected a whole number from 0, found -3"),
+    *(
+        (reset_masked(mask), "reset_mask: expected")
+        for mask in (
+            [True, False, True], np.array([1, 0, 1]), np.array([True, False]), MASK[None],
+            np.zeros(3, bool), None, True,
+        )
+    ),
+    (change_state(envs=b"short"), "state: expected .* bytes for 3 environments"),
+    (lambda envs: envs.set_state({"envs": envs.get_state()["envs"]}), "state: expected a result"),
+    (lambda envs: envs.set_state(None), "state: expected a result of get_state"),
+    (change_state(seeded="yes"), "state: expected a result of get_state, with 'seeded' as bool"),
+    (resume_another(num_envs=2), "state: expected .* bytes for 3 environments"),
+    (resume_another(num_envs=3, scenario="apprentice"), "state: expected one of the same scen"),
+    (resume_another(num_envs=3, opponent=["random", "greedy"]), "state: .* same scenarios, seat,"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("begun", [False, True])
-@pytest.mark.parametrize("name", VECTOR_CALLS)
-def test_a_vector_environment(name: str, begun: bool) -> None:
-    envs, twin = (native(CASTER, 3, autoreset_mode="Disabled") for _ in range(2))
+@pytest.mark.parametrize(("call", "message"), VECTOR_CALLS)
+def test_a_vector_environment(call: Call, message: str, begun: bool, mode: AutoresetMode) -> None:
+    envs, twin = (native(CASTER, 3, autoreset_mode=mode) for _ in range(2))
     for each in (envs, twin):
         if begun:
             each.reset(seed=5)
             each.step(each.action_masks().argmax(1))
     before = envs.get_state()
-    if not begun and "action" in name:
-        with pytest.raises(gym.error.ResetNeeded):
-            VECTOR_CALLS[name](envs)
-    else:
-        refused(VECTOR_CALLS[name], envs)
+    with pytest.raises(ValueError, match=message):
+        call(envs)
     assert envs.get_state() == before
     if begun:
-        assert data_equivalence(list(envs.reset()), list(twin.reset()))
+        assert data_equivalence(envs.reset(), twin.reset())
     else:
         envs.reset()  # it has its own dice in each environment
         assert len(set(envs.batch.envs["rng"]["key"].tolist())) == 3
@@ -66,42 +96,96 @@ def test_a_vector_environment(name: str, begun: bool) -> None:
 
 def test_a_mask_stays_in_the_options_of_a_reset_that_fails() -> None:
     options = {"reset_mask": MASK}
-    refused(lambda envs: envs.reset(seed=-3, options=options), native(CASTER, 3))
+    with pytest.raises(ValueError, match="seed"):
+        native(CASTER, 3).reset(seed=-3, options=options)
     assert options == {"reset_mask": MASK}
 
 
-SINGLE_CALLS: dict[str, Callable[[Any], Any]] = {
-    "a negative seed": lambda env: env.reset(seed=-1),
-    "a seed that is no number": lambda env: env.reset(seed="1"),
-    "an action outside": lambda env: env.step(10_000),
-    "an action that is none": lambda env: env.step(None),
-    "an illegal action": lambda env: env.step(int(env.action_masks().argmin())),
-    "another state": lambda env: env.set_state({**env.get_state(), "envs": b"short"}),
-    "a state without its parts": lambda env: env.set_state({"envs": env.get_state()["envs"]}),
-    "whether it is seeded": lambda env: env.set_state({**env.get_state(), "seeded": 2}),
-}
+ACTIONS: list[tuple[Any, str]] = [
+    *(
+        (actions, r"actions: expected integers of shape \(3,\)")
+        for actions in (
+            0, [0], [0, 0], [0, 0, 0, 0], [[0, 0, 0]], [0.0, 0.0, 0.0], np.zeros(3, np.float32),
+            np.zeros(3, bool), ["a", "b", "c"], None,
+        )
+    ),
+    *(
+        (np.array([1, action, 2], kind), f"action {action} of environment 1: expected 0..9")
+        for action, kind in (
+            (-1, np.int64), (10, np.int64), (10_000, np.int64), (2**62, np.int64),
+            (-(2**62), np.int64), (2**63, np.uint64), (2**64 - 1, np.uint64),
+        )
+    ),
+    ([1, 2, 6], r"action 6 of environment 2 is illegal: expected one of \[1, 2, 3, 4, 5\]"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SINGLE_CALLS)
-def test_a_single_environment(name: str) -> None:
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("actions", "message"), ACTIONS)
+def test_a_step_of_a_strict_vector_environment(
+    actions: Any, message: str, mode: AutoresetMode
+) -> None:
+    envs, twin = (native(CASTER, 3, autoreset_mode=mode, strict=True) for _ in range(2))
+    with pytest.raises(gym.error.ResetNeeded):
+        envs.step(actions)
+    for each in (envs, twin):
+        each.reset(seed=5)
+        each.step([6, 7, 8])
+    before = envs.get_state()
+    with pytest.raises(ValueError, match=message):
+        envs.step(actions)
+    assert envs.get_state() == before
+    assert data_equivalence(envs.step([1, 2, 3]), twin.step([1, 2, 3]))
+
+
+SINGLE_CALLS = [
+    *((reset(seed=seed), "Seed must be") for seed in (-1, 1.5, "1")),
+    *(
+        (lambda env, action=action: env.step(action), "action: expected a member of Discrete")
+        for action in (
+            None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 10_000, 2**70, np.int64(-1),
+            (0,),
+        )
+    ),
+    (lambda env: env.step(3), r"action 3 .*illegal: expected one of \[0, 6, 7, 8, 9\]"),
+    (change_state(envs=b"short"), "state: expected .* bytes for 1 environments"),
+    (lambda env: env.set_state({"envs": env.get_state()["envs"]}), "state: expected a result"),
+    (change_state(seeded=2), "state: expected a result of get_state, with 'seeded' as bool"),
+    (resume_another(num_envs=2), "state: expected .* bytes for 1 environments"),
+    (resume_another(scenario="apprentice"), "state: expected one of the same scenarios"),
+    (resume_another(scenario="long-siege"), "state: expected one of the same scenarios"),
+    (resume_another(DISPELLER), "state: expected one of the same scenarios, seat"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "message"), SINGLE_CALLS)
+def test_a_single_environment(call: Call, message: str) -> None:
     env, twin = (raw(CASTER, strict=True) for _ in range(2))
     for each in (env, twin):
         each.reset(seed=5)
     before, generator = env.get_state(), env.np_random.bit_generator.state
-    refused(SINGLE_CALLS[name], env)
+    with pytest.raises((ValueError, TypeError, gym.error.Error), match=message):
+        call(env)
     assert env.get_state() == before
     assert env.np_random.bit_generator.state == generator
+    assert env.step(6)[4]["illegal_action"] is False
     assert np.array_equal(env.reset()[0], twin.reset()[0])
 
 
 def test_the_first_reset() -> None:
-    env = raw(CASTER)
-    refused(lambda env: env.reset(seed=-1), env)
-    env.reset()
-    keys = {int(env.batch.envs["rng"]["key"][0])}
-    other = raw(CASTER)
-    other.reset()
-    assert int(other.batch.envs["rng"]["key"][0]) not in keys
+    env, other = raw(CASTER), raw(CASTER)
+    with pytest.raises(gym.error.Error):
+        env.reset(seed=-1)
+    for each in (env, other):
+        each.reset()
+    assert env.batch.envs["rng"]["key"][0] != other.batch.envs["rng"]["key"][0]
+
+
+@pytest.mark.parametrize("make", [partial(raw, CASTER), partial(native, CASTER, 2)])
+@pytest.mark.parametrize("call", [lambda env: env.step([0, 0]), lambda env: env.action_masks()])
+def test_reset_comes_first(make: Callable[[], Any], call: Call) -> None:
+    with pytest.raises(gym.error.ResetNeeded, match="reset"):
+        call(make())
 
 
 @pytest.mark.parametrize("render_mode", [None, "ansi"])
@@ -126,19 +210,6 @@ def test_a_reset_whose_opponent_fails(render_mode: str | None) -> None:
     env.step(pick(env.batch.observe().observations[0], env.action_masks()))
 
 
-def without_decisions() -> Scenario:
-    scenario = no_decision()
-    return scenario.model_copy(
-        update={"caster": scenario.caster.model_copy(update={"power_dice": 0})}
-    )
-
-
-@pytest.mark.parametrize("seed", [-1, [-1, 0, 1], 1.5, "one"])
-def test_every_bad_seed_of_a_vector_environment_is_a_value_error(seed: Any) -> None:
-    with pytest.raises(ValueError, match=r"seed.*: expected"):
-        native(CASTER, 3).reset(seed=seed)
-
-
 def test_self_play() -> None:
     turns, twin = (SelfPlayBatch(3, "archmage-duel") for _ in range(2))
     for each in (turns, twin):
@@ -150,13 +221,15 @@ def test_self_play() -> None:
     for seed in (-1, -2, "4"):
         with pytest.raises((ValueError, TypeError)):
             turns.reset(seed)  # type: ignore[arg-type]
-    for battles in (b"", None, 5):
-        refused(turns.set_state, {"battles": battles})
-    refused(turns.set_state, {})
+    for state in ({"battles": b""}, {"battles": None}, {"battles": 5}, {}):
+        with pytest.raises(ValueError, match="state: expected"):
+            turns.set_state(state)
     assert (turns.get_state(), turns.points.tolist(), turns.ended.tolist()) == kept
     for left, right in zip(turns.reset(), twin.reset(), strict=True):
         assert np.array_equal(left.observations, right.observations)
-    idle = SelfPlayBatch(2, without_decisions())
+    scenario = no_decision()
+    caster = scenario.caster.model_copy(update={"power_dice": 0})
+    idle = SelfPlayBatch(2, scenario.model_copy(update={"caster": caster}))
     kept = idle.get_state(), idle.points.tolist(), idle.ended.tolist()
     with pytest.raises(ValueError, match="expected a decision, found none"):
         idle.reset(3)
@@ -165,16 +238,10 @@ def test_self_play() -> None:
 
 def test_pettingzoo() -> None:
     interop = pytest.importorskip("wfb_gym.interop.pettingzoo")
-    env, twin = (interop.raw_env(strict=True) for _ in range(2))
+    env, twin = (interop.raw_env() for _ in range(2))
     for each in (env, twin):
         each.reset(seed=2)
-    agent = env.agent_selection
-    illegal = int(env.infos[agent]["action_mask"].argmin())
     before = env.__getstate__()
-    for action in (illegal, 10_000, None, -1):
-        with pytest.raises(ValueError, match="action"):
-            env.step(action)
-        assert data_equivalence(env.__getstate__(), before)
     with contextlib.suppress(ValueError):
         env.reset(seed=-1)
     assert data_equivalence(env.__getstate__(), before)
@@ -199,13 +266,9 @@ def test_stable_baselines3() -> None:
     seen = envs.reset()
     again = interop.PhaseVecEnv(3, "dispeller", opponent=Misbehaving(raising, after=10_000))
     again.seed(4)
-    assert np.array_equal(envs.batch.envs["rng"]["key"], _keys(again))
+    again.reset()
+    assert np.array_equal(envs.batch.envs["rng"]["key"], again.batch.envs["rng"]["key"])
     assert seen.shape == (3, envs.batch.layout.size)
-
-
-def _keys(envs: Any) -> Any:
-    envs.reset()
-    return envs.batch.envs["rng"]["key"]
 
 
 WRONG_POINTS = [
@@ -214,19 +277,20 @@ WRONG_POINTS = [
 ]  # fmt: skip
 
 
+KINDS: dict[str, Callable[..., Any]] = {
+    "single": partial(raw, CASTER),
+    "vector": partial(native, CASTER, 2),
+    "battle": partial(raw, BATTLE),
+    "sb3": lambda **keys: pytest.importorskip("wfb_gym.interop.sb3").PhaseVecEnv(2, **keys),
+    "pettingzoo": lambda **keys: pytest.importorskip("wfb_gym.interop.pettingzoo").raw_env(**keys),
+}
+
+
 @pytest.mark.parametrize("points", WRONG_POINTS, ids=lambda points: str(points)[:8])
-@pytest.mark.parametrize("kind", ["single", "vector", "battle", "sb3", "pettingzoo"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_points_that_make_no_reward_are_rejected(kind: str, points: Any) -> None:
-    given = {"points_per_reward": points}
-    make: Callable[..., Any] = partial(raw, "wfb_gym/Battle-v0" if kind == "battle" else CASTER)
-    if kind == "vector":
-        make = partial(native, CASTER, 2)
-    elif kind == "pettingzoo":
-        make = pytest.importorskip("wfb_gym.interop.pettingzoo").raw_env
-    elif kind == "sb3":
-        make = partial(pytest.importorskip("wfb_gym.interop.sb3").PhaseVecEnv, 2)
     with pytest.raises(ValueError, match="points_per_reward: expected a number from 1e-09 to 1e"):
-        make(**given)
+        KINDS[kind](points_per_reward=points)
 
 
 @pytest.mark.parametrize("points", [1, 100.0, np.float32(0.5), np.int64(7), 1e-9, 1e9])

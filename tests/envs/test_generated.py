@@ -7,16 +7,14 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode
 
+from tests.support.batches import MODES, assert_same_runs, native, sync
+from tests.support.playing import BATTLE, episode, lowest, picks, raw, same
 from wfb_gym.encoding.limits import check_covers
 from wfb_gym.generating import Generated, Generation
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError
-
-from .playing import BATTLE, episode, lowest, picks, raw, same
-from .test_vector import MODES, native, run, sync
 
 SMALL = Generation(points=500, phases=2, units=3, characters=2, wizards=1, spells=4, items=2)
 POOL = Generated("train", 4, options=SMALL)
@@ -40,9 +38,8 @@ def test_every_scenario_of_the_pool_is_drawn() -> None:
     counts = np.bincount(envs.batch.envs.scenario, minlength=4)
     assert len(counts) == 4
     assert (abs(counts - 50) < 30).all()
-    assert {k for found in drawn(native(BATTLE, 2, scenario=POOL), 150, 1) for k in found} == {
-        0, 1, 2, 3,
-    }  # fmt: skip
+    found = drawn(native(BATTLE, 2, scenario=POOL), 150, 1)
+    assert {*found[0], *found[1]} == {0, 1, 2, 3}
 
 
 def test_a_seed_draws_the_same_scenarios_for_any_batch_size() -> None:
@@ -62,10 +59,8 @@ def test_a_seed_draws_the_same_scenarios_for_any_batch_size() -> None:
 @pytest.mark.parametrize("seat", [0, 1])
 def test_a_batch_equals_single_environments(mode: AutoresetMode, seat: int) -> None:
     keys = {"scenario": POOL, "seat": seat, "opponent": ["random", "veteran"]}
-    ours = run(native(BATTLE, 3, autoreset_mode=mode, **keys), 60, 3, mode)
-    theirs = run(sync(BATTLE, 3, mode, **keys), 60, 3, mode)
-    for mine, expected in zip(ours, theirs, strict=True):
-        assert data_equivalence(list(mine), list(expected))
+    ours, theirs = native(BATTLE, 3, autoreset_mode=mode, **keys), sync(BATTLE, 3, mode, **keys)
+    assert_same_runs(ours, theirs, 60, 3, mode)
 
 
 def test_spaces_are_one_for_training_and_tests() -> None:
@@ -85,21 +80,21 @@ def test_spaces_are_one_for_training_and_tests() -> None:
     assert set(sizes) == {(train.observation_space.shape[0], int(train.action_space.n))}
 
 
-def test_the_spaces_hold_every_scenario_of_these_sizes() -> None:
-    for seat in (0, 1):
-        env = raw(BATTLE, scenario=POOL, seat=seat)
-        for scenario in OTHER.scenarios():
-            check_covers(env.limits, pack(scenario), seat)
-
-
 @pytest.mark.parametrize("pool", [POOL, OTHER], ids=["train", "test"])
 @pytest.mark.parametrize("seat", [0, 1])
-def test_observations_stay_in_bounds_and_actions_in_the_space(pool: Generated, seat: int) -> None:
+def test_the_spaces_hold_every_scenario_of_these_sizes(pool: Generated, seat: int) -> None:
     env = raw(BATTLE, scenario=pool, seat=seat, opponent="random")
-    for seed in range(4):
-        for record_of_step in episode(env, seed):
-            assert env.observation_space.contains(record_of_step.observation)
-            assert record_of_step.mask.any()
+    check_episodes(env, OTHER, seat, 4)
+
+
+def check_episodes(env: Any, pool: Generated, seat: int, seeds: int) -> None:
+    """Assert that scenarios of a pool fit the spaces of an environment, and episodes of its own."""
+    for scenario in pool.scenarios():
+        check_covers(env.limits, pack(scenario), seat)
+    for seed in range(seeds):
+        for step in episode(env, seed):
+            assert env.observation_space.contains(step.observation)
+            assert step.mask.any()
 
 
 def test_meanings_follow_the_current_scenario() -> None:
@@ -117,9 +112,8 @@ def test_meanings_follow_the_current_scenario() -> None:
 
 def test_vector_environments_name_each_scenario() -> None:
     envs: Any = gym.make_vec(BATTLE, 3, scenario=["apprentice", "archmage-duel"])
-    assert [each.name for each in envs.unwrapped.scenarios] == [
-        "apprentice", "archmage-duel", "apprentice",
-    ]  # fmt: skip
+    names = [each.name for each in envs.unwrapped.scenarios]
+    assert names == ["apprentice", "archmage-duel", "apprentice"]
     single = raw(BATTLE, scenario="archmage-duel", limits=envs.unwrapped.limits)
     assert envs.unwrapped.action_meanings(1) == single.action_meanings()
     assert envs.unwrapped.action_meanings(0) != single.action_meanings()
@@ -128,6 +122,7 @@ def test_vector_environments_name_each_scenario() -> None:
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
+        ({"scenario": ["apprentice", "long-siege"]}, "expected at most one for each environment"),
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
         ({"limits": {}}, "limits: expected the fields of Limits, found {}"),
@@ -172,8 +167,7 @@ def test_pools_by_name() -> None:
     assert train.action_space == test.action_space
     assert len(train.batch.scenarios) == len(test.batch.scenarios) == 256
     for env in (train, test):
-        for seed in range(10):
-            assert all(env.observation_space.contains(m.observation) for m in episode(env, seed))
+        check_episodes(env, POOL, 0, 10)
 
 
 @pytest.mark.slow
@@ -189,8 +183,5 @@ def test_pools_by_name() -> None:
 )
 @pytest.mark.parametrize("seat", [0, 1])
 def test_sizes_are_enough_for_scenarios_of_any_kind(options: Generation, seat: int) -> None:
-    env = raw(BATTLE, scenario=Generated("test", 20, options=options), seat=seat)
-    for scenario in env.batch.scenarios:
-        check_covers(env.limits, pack(scenario), seat)
-    for seed in range(20):
-        assert all(env.observation_space.contains(m.observation) for m in episode(env, seed))
+    pool = Generated("test", 20, options=options)
+    check_episodes(raw(BATTLE, scenario=pool, seat=seat), pool, seat, 20)

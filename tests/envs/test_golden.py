@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import wfb_gym
+from tests.support.playing import registered
 
 from .golden import BATTLE_GAMES, FOLDER, PHASE_GAMES, games, transcript
-from .playing import registered
 
 GAMES = games()
 

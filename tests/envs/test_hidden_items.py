@@ -38,12 +38,8 @@ def test_the_caster_sees_only_the_chances() -> None:
     env = gym.make_vec("wfb_gym/Caster-v0", num_envs=64, scenario="hidden-scrolls")
     observations, _ = env.reset(seed=1)
     assert (observations == observations[0]).all()
-    assert observations[0, columns(env, "enemy hidden set chance")].tolist() == [
-        0.25,
-        0.5,
-        0.25,
-        0.0,
-    ]
+    chances = observations[0, columns(env, "enemy hidden set chance")]
+    assert chances.tolist() == [0.25, 0.5, 0.25, 0.0]
 
 
 def test_a_batch_deals_again_in_each_episode() -> None:

@@ -6,10 +6,10 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode
 
-from .playing import IDS, picks, raw
-from .test_vector import native
+from tests.support.batches import native, sync
+from tests.support.playing import IDS, picks
 
 CASTER = IDS[0]
 MODES = pytest.mark.parametrize("mode", list(AutoresetMode))
@@ -48,16 +48,11 @@ def test_infos_can_be_taken_apart() -> None:
     assert data_equivalence(seen, ending_infos())
 
 
-def test_torch_finds_every_array() -> None:
-    pytree = pytest.importorskip("torch.utils._pytree")
-    leaves = pytree.tree_leaves(ending_infos())
-    assert len(leaves) == 11
-    assert all(type(leaf) is np.ndarray for leaf in leaves)
-
-
-def test_dm_tree_finds_every_array() -> None:
-    tree = pytest.importorskip("tree")
-    leaves = tree.flatten(ending_infos())
+@pytest.mark.parametrize(
+    ("library", "flatten"), [("torch.utils._pytree", "tree_leaves"), ("tree", "flatten")]
+)
+def test_libraries_find_every_array(library: str, flatten: str) -> None:
+    leaves = getattr(pytest.importorskip(library), flatten)(ending_infos())
     assert len(leaves) == 11
     assert all(type(leaf) is np.ndarray for leaf in leaves)
 
@@ -73,9 +68,9 @@ def test_orjson_writes_every_array() -> None:
 
 
 def test_infos_equal_those_of_gymnasiums_own_to_the_type() -> None:
-    sync = SyncVectorEnv([lambda: raw(CASTER)] * 3, autoreset_mode=AutoresetMode.SAME_STEP)
-    sync.reset(seed=1)
-    *_, infos = sync.step(np.array([0, 6, 6]))
+    envs = sync(CASTER, 3, AutoresetMode.SAME_STEP)
+    envs.reset(seed=1)
+    *_, infos = envs.step(np.array([0, 6, 6]))
     assert data_equivalence(ending_infos(), infos)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from experiments.common import batch_player, play_battles
+from tests.support.batches import all_equal, play_batch
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.envs.batch import Batch
@@ -24,7 +25,6 @@ from wfb_gym.solver import solving
 from wfb_gym.solver.solution import Solution
 
 from ..solver.small import small
-from .playing import picks
 
 IDS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 SEVERAL = ("a duel", "several wizards", "a re-roll of one die", "two phases")
@@ -47,21 +47,6 @@ def batch_of(scenarios: Any, seat: int, opponent: Any, num_envs: int = 64, **key
     return Batch(num_envs, scenarios, seat, opponent, keys.get("limits"), Autoreset.SAME_STEP, 1.0)
 
 
-def played(batch: Batch, steps: int, seed: int = 7) -> list[Any]:
-    """Return the results of a batch whose learner plays at random."""
-    batch.seed(range(seed, seed + batch.num_envs))
-    out = batch.reset(np.ones(batch.num_envs, np.bool_))
-    seen: list[Any] = [out.observations, out.masks]
-    for _ in range(steps):
-        out = batch.step(picks(out.observations, out.masks))
-        seen += [out.observations, out.masks, out.rewards, out.terminations]
-    return seen
-
-
-def equal(one: list[Any], other: list[Any]) -> bool:
-    return all(np.array_equal(left, right) for left, right in zip(one, other, strict=True))
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", SEVERAL)
 def test_the_optimal_opponent_plays_the_solution(name: str, seat: int) -> None:
@@ -76,22 +61,23 @@ def test_the_optimal_opponent_plays_the_solution(name: str, seat: int) -> None:
         moves += len(masks)
         return packed.act(observations, masks)
 
-    expected = played(batch_of(made, seat, asked), 12)
-    assert equal(played(batch, 12), expected)
+    expected = play_batch(batch_of(made, seat, asked), 12)
+    assert all_equal(play_batch(batch, 12), expected)
     assert moves > 50
-    assert not equal(played(batch_of(made, seat, "random"), 12), expected)
+    assert not all_equal(play_batch(batch_of(made, seat, "random"), 12), expected)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_several_scenarios_share_a_batch(seat: int) -> None:
     made = [small(name) for name in SEVERAL]
     batch = batch_of(made, seat, "optimal", 16)
-    together = played(batch, 10)
+    together = play_batch(batch, 10)
     for which in range(len(SEVERAL)):
         alone = batch_of(made[which], seat, "optimal", 16, limits=batch.limits)
-        same = played(alone, 10)
-        for left, right in zip(together, same, strict=True):
-            assert np.array_equal(left[which::4], right[which::4])
+        found = [
+            [each[which::4] for each in results] for results in (together, play_batch(alone, 10))
+        ]
+        assert all_equal(*found)
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
@@ -119,39 +105,19 @@ def test_the_optimal_chooser_plays_the_best_action_at_every_position(
     assert met > 300
 
 
-def test_the_same_seed_gives_the_same_battles() -> None:
-    one, other = (played(batch_of("archmage-duel", 0, "optimal"), 15) for _ in range(2))
-    assert equal(one, other)
-    assert not equal(played(batch_of("archmage-duel", 0, "optimal"), 15, seed=500), one)
-
-
 def test_an_epsilon_of_0_changes_nothing() -> None:
     plain, never, ever = (
-        played(batch_of("archmage-duel", 1, f"optimal{chance}"), 15) for chance in ("", ":0", ":1")
+        play_batch(batch_of("archmage-duel", 1, f"optimal{chance}"), 15)
+        for chance in ("", ":0", ":1")
     )
-    assert equal(plain, never)
-    assert not equal(plain, ever)
+    assert all_equal(plain, never)
+    assert not all_equal(plain, ever)
 
 
 def test_optimal_play_may_be_one_of_a_pool() -> None:
     batch = batch_of("archmage-duel", 1, ["optimal", "random"], 400)
-    played(batch, 1)
+    play_batch(batch, 1)
     assert 100 < int((batch.envs.opponent == 0).sum()) < 300
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("optimal:2", "chance of a random action"),
-        ("optimal:-1", "chance of a random action"),
-        ("optimal:much", "chance of a random action"),
-        ("optimall", "did you mean optimal"),
-        ("Optimal", "expected one of random, greedy, veteran, optimal"),
-    ],
-)
-def test_other_names_are_rejected(name: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        gym.make_vec(IDS["caster"], num_envs=2, opponent=name)
 
 
 def test_generated_battles_are_rejected_before_solving() -> None:
@@ -178,40 +144,34 @@ def test_a_scenario_too_large_to_solve_is_rejected() -> None:
         gym.make_vec("wfb_gym/Battle-v0", num_envs=2, opponent="optimal:0.5")
 
 
+def mean_and_error(player: str, seat: str, battles: int, seed: int) -> tuple[float, float]:
+    """Return the mean of a player's points against optimal play, and its standard error."""
+    points = play_battles(
+        ScriptedAgent(player, seat=seat_number(seat)), seat=seat, scenario="archmage-duel",
+        opponent="optimal", battles=battles, seed=seed,
+    )  # fmt: skip
+    return float(points.mean()), float(points.std(ddof=1)) / battles**0.5
+
+
 @pytest.mark.parametrize(("seat", "sign"), [("caster", 1.0), ("dispeller", -1.0)])
 def test_the_mean_of_optimal_play_is_the_value(seat: str, sign: float) -> None:
-    battles = 1 << 14
-    points = play_battles(
-        ScriptedAgent("optimal", seat=seat_number(seat)), seat=seat, scenario="archmage-duel",
-        opponent="optimal", battles=battles, seed=1,
-    )  # fmt: skip
-    error = float(points.std(ddof=1)) / battles**0.5
-    assert abs(points.mean() - sign * duel().value) < 5.0 * error  # one seed in two million
+    mean, error = mean_and_error("optimal", seat, 1 << 14, 1)
+    assert abs(mean - sign * duel().value) < 5.0 * error  # one seed in two million
     assert error < 0.5
 
 
 @pytest.mark.slow
 def test_the_mean_of_a_million_optimal_battles_is_within_its_confidence_interval() -> None:
-    batches = [
-        play_battles(
-            ScriptedAgent("optimal"), seat="caster", scenario="archmage-duel",
-            opponent="optimal", battles=1 << 17, seed=number << 18,
-        )
-        for number in range(8)
-    ]  # fmt: skip
-    points = np.concatenate(batches)
-    half_width = 1.959964 * float(points.std(ddof=1)) / len(points) ** 0.5
-    assert abs(points.mean() - duel().value) < half_width
+    parts = [mean_and_error("optimal", "caster", 1 << 17, number << 18) for number in range(8)]
+    means, errors = np.transpose(parts)
+    half_width = 1.959964 * float(np.linalg.norm(errors)) / len(parts)
+    assert abs(means.mean() - duel().value) < half_width
     assert half_width < 0.07
 
 
 def test_no_player_beats_optimal_play_in_expectation() -> None:
     """Tested with the exact values of the policies, and with the batch's results."""
     exact = solver.evaluate(duel(), "veteran", "optimal")
-    points = play_battles(
-        ScriptedAgent("veteran"), seat="caster", scenario="archmage-duel", opponent="optimal",
-        battles=1 << 13, seed=9,
-    )  # fmt: skip
-    error = float(points.std(ddof=1)) / len(points) ** 0.5
-    assert abs(points.mean() - exact) < 5.0 * error
+    mean, error = mean_and_error("veteran", "caster", 1 << 13, 9)
+    assert abs(mean - exact) < 5.0 * error
     assert exact < duel().value

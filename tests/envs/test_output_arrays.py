@@ -12,6 +12,7 @@ import pytest
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from tests.support.batches import all_equal
 from wfb_gym.envs.recycled_arrays import RecycledArrays
 
 SIZE = 8
@@ -32,21 +33,21 @@ HOLDERS: dict[str, Callable[[Any], Any]] = {
     "a buffer": lambda array: np.frombuffer(array, np.float32),
     "DLPack": np.from_dlpack,
     "its base": lambda array: array[1:].base,
+    "a tensor": lambda array: pytest.importorskip("torch").from_numpy(array),
 }
 """Objects that refer to an array's memory without a reference to the array itself."""
 
 
-def test_an_array_is_reused_only_without_references() -> None:
+@pytest.mark.parametrize("held", [0, 5])
+def test_only_unreferenced_arrays_are_reused(held: int) -> None:
     arrays = RecycledArrays((3,), np.float32)
-    first = arrays.take()
-    second = arrays.take()
-    assert second is not first
-    view = first[1:]
-    place = first.ctypes.data
-    del first
-    third = arrays.take()
-    assert third.ctypes.data != place
-    assert not np.shares_memory(third, view)
+    kept = [arrays.take() for _ in range(held)]
+    last, places = arrays.take(), set()
+    for _ in range(10):  # as a loop over steps does
+        last = arrays.take()
+        places.add(last.ctypes.data)
+    assert len(places) == 2
+    assert not any(np.shares_memory(last, each) for each in kept)
 
 
 def held_while_others_are_taken(hold: Callable[[NDArray[Any]], Any]) -> bool:
@@ -67,11 +68,6 @@ def held_while_others_are_taken(hold: Callable[[NDArray[Any]], Any]) -> bool:
 @pytest.mark.parametrize("holder", HOLDERS)
 def test_memory_is_not_reused_while_anything_refers_to_it(holder: str) -> None:
     assert held_while_others_are_taken(HOLDERS[holder])
-
-
-def test_memory_is_not_reused_while_a_tensor_refers_to_it() -> None:
-    torch = pytest.importorskip("torch")
-    assert held_while_others_are_taken(torch.from_numpy)
 
 
 def test_memory_is_not_reused_while_garbage_refers_to_it() -> None:
@@ -98,27 +94,7 @@ def test_no_interpreters_reference_counts_matter(
     monkeypatch.setattr(sys, "getrefcount", lambda _: count)
     assert held_while_others_are_taken(lambda array: array)
     at_once, later = play(copy=True)
-    assert equal(at_once, later)
-
-
-def test_a_released_array_is_reused() -> None:
-    arrays = RecycledArrays((3,), np.float32)
-    held, places = arrays.take(), set()
-    for _ in range(10):  # as a loop over steps does
-        held = arrays.take()
-        places.add(held.ctypes.data)
-    assert len(places) == 2
-
-
-def test_referenced_arrays_are_dropped_from_the_pool() -> None:
-    arrays = RecycledArrays((3,), np.float32)
-    kept = [arrays.take() for _ in range(5)]
-    held, places = arrays.take(), set()
-    for _ in range(10):
-        held = arrays.take()
-        places.add(held.ctypes.data)
-    assert len(places) == 2
-    assert not any(np.shares_memory(held, each) for each in kept)
+    assert all_equal(at_once, later)
 
 
 @pytest.mark.parametrize("copy", [True, False])
@@ -151,23 +127,10 @@ def play(copy: bool) -> tuple[list[Any], list[Any]]:
     return at_once, later
 
 
-def equal(first: list[Any], second: list[Any]) -> bool:
-    return all(
-        np.array_equal(a, b)
-        for one, other in zip(first, second, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
-
-
-def test_steps_do_not_overwrite_returned_arrays() -> None:
-    at_once, later = play(copy=True)
-    assert equal(at_once, later)
-
-
 def test_without_copies_steps_give_the_same_in_the_same_arrays() -> None:
     expected, _ = play(copy=True)
     at_once, later = play(copy=False)
-    assert equal(expected, at_once)
-    assert not equal(at_once, later)
+    assert all_equal(expected, at_once)
+    assert not all_equal(at_once, later)
     assert len({parts[0].ctypes.data for parts in later}) == 1
     assert len({parts[1].ctypes.data for parts in later}) == 1

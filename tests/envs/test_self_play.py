@@ -6,53 +6,35 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
+from tests.support.batches import all_equal, random_actions
+from tests.support.playing import picks
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
-from wfb_gym.scenario import scenario_from_dict
 
 DUEL = "archmage-duel"
 
 
-def at_random(shown: Decisions, rng: np.random.Generator) -> NDArray[np.int64]:
-    actions: NDArray[np.int64] = np.where(shown.masks, rng.random(shown.masks.shape), -1.0).argmax(
-        1
-    )
-    return actions
+def play_randomly(
+    turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], rng: np.random.Generator
+) -> tuple[Decisions, Decisions]:
+    first, second = (random_actions(one.masks, rng) for one in shown)
+    return turns.play(first, second)
 
 
-def record(
-    turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], steps: int, seed: int = 0
-) -> list[Any]:
-    """Return the results of steps that take the legal action chosen by a hash."""
+def record(turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], steps: int) -> list[Any]:
+    """Return the results of steps whose actions follow from the observations."""
     seen = []
     for _ in range(steps):
-        actions = []
-        for one in shown:
-            marks = (one.observations * 1000).astype(np.int64).sum(1) + seed
-            places = [
-                np.flatnonzero(mask)[mark % mask.sum()]
-                for mask, mark in zip(one.masks, marks, strict=True)
-            ]
-            actions.append(np.array(places, np.int64))
-        shown = turns.play(actions[0], actions[1])
+        first, second = (picks(one.observations, one.masks) for one in shown)
+        shown = turns.play(first, second)
         observed = [np.concatenate([one.members, one.observations.ravel()]) for one in shown]
-        seen.append(
-            (turns.points.copy(), turns.opening_points.copy(), turns.ended.copy(), *observed)
-        )
+        kept = turns.points.copy(), turns.opening_points.copy(), turns.ended.copy()
+        seen.append([*kept, *observed])
     return seen
-
-
-def same(first: list[Any], second: list[Any]) -> bool:
-    return all(
-        np.array_equal(a, b)
-        for one, other in zip(first, second, strict=True)
-        for a, b in zip(one, other, strict=True)
-    )
 
 
 def test_playing_needs_a_reset() -> None:
@@ -60,18 +42,33 @@ def test_playing_needs_a_reset() -> None:
         SelfPlayBatch(2, "apprentice").play(np.zeros(2, np.int64), np.zeros(0, np.int64))
 
 
-def test_another_number_of_actions_than_decisions_is_rejected() -> None:
-    turns = SelfPlayBatch(2, DUEL)
-    turns.reset(0)
-    with pytest.raises(ValueError, match=r"caster: expected shape \(2,\), found \(3,\)"):
-        turns.play(np.zeros(3, np.int64), np.zeros(0, np.int64))
-    with pytest.raises(ValueError, match=r"dispeller: expected shape \(0,\), found \(1,\)"):
-        turns.play(np.zeros(2, np.int64), np.zeros(1, np.int64))
+CASTER = "actions of the caster: expected"
+MEMBER_3 = f"{CASTER} a legal action in battle 3, found"
 
 
 @pytest.mark.parametrize(
-    "scenario",
-    ["apprentice", DUEL, pytest.param("seventh-edition-duel", marks=pytest.mark.slow)],
+    ("change", "message"),
+    [
+        (lambda masks: np.zeros(9, np.int64), rf"{CASTER} shape \(8,\), found \(9,\)"),
+        (lambda masks: np.where(np.arange(8) == 3, masks[3].argmin(), masks.argmax(1)), MEMBER_3),
+        (lambda masks: np.where(np.arange(8) == 3, masks.shape[1], masks.argmax(1)), MEMBER_3),
+        (lambda masks: np.where(np.arange(8) == 3, -1, masks.argmax(1)), MEMBER_3),
+    ],
+)
+def test_wrong_actions_are_rejected_before_anything_changes(change: Any, message: str) -> None:
+    battles = SelfPlayBatch(8, DUEL)
+    caster, _ = battles.reset(seed=1)
+    assert caster.members.tolist() == [*range(8)]
+    before = battles.get_state()
+    with pytest.raises(ValueError, match=message):
+        battles.play(change(caster.masks), np.zeros(0, np.int64))
+    with pytest.raises(ValueError, match=r"dispeller: expected shape \(0,\), found \(1,\)"):
+        battles.play(caster.masks.argmax(1), np.zeros(1, np.int64))
+    assert battles.get_state() == before
+
+
+@pytest.mark.parametrize(
+    "scenario", ["apprentice", DUEL, pytest.param("seventh-edition-duel", marks=pytest.mark.slow)]
 )
 def test_the_mean_of_random_play_is_its_value(scenario: str) -> None:
     turns, rng = SelfPlayBatch(512, scenario), np.random.default_rng(1)
@@ -79,7 +76,7 @@ def test_the_mean_of_random_play_is_its_value(scenario: str) -> None:
     battles: list[float] = []
     points = turns.opening_points.copy()
     for _ in range(150):
-        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        shown = play_randomly(turns, shown, rng)
         points += turns.points
         battles += points[turns.ended].tolist()
         points = np.where(turns.ended, turns.opening_points, points)
@@ -105,7 +102,7 @@ def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) 
             assert np.array_equal(masks, one.masks)
             assert masks.any(axis=1).all()
             movers.update([seat] if len(one.members) else [])
-        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        shown = play_randomly(turns, shown, rng)
     assert movers == {0, 1}
 
 
@@ -117,7 +114,7 @@ def test_the_same_seed_gives_the_same_battles_for_any_batch_size() -> None:
         for one, other in zip(first, second, strict=True):
             assert np.array_equal(one[0][:3], other[0])
             assert np.array_equal(one[2][:3], other[2])
-    assert not same(first, record(many, many.reset(41), 30))
+    assert not all_equal(first, record(many, many.reset(41), 30))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +126,7 @@ def test_a_restored_state_continues_the_same(scenario: str) -> None:
     kept = turns.get_state()
     expected = record(turns, turns.set_state(kept), 25)
     record(turns, turns.reset(99), 5)
-    assert same(record(turns, turns.set_state(kept), 25), expected)
+    assert all_equal(record(turns, turns.set_state(kept), 25), expected)
     with pytest.raises(ValueError, match=r"expected .* bytes for 8 battles"):
         SelfPlayBatch(8, DUEL).set_state(kept)
 
@@ -152,7 +149,7 @@ def test_without_autoreset_battles_that_are_over_wait_for_the_others() -> None:
     points, ended = np.zeros(16), []
     while len(shown[0].members) + len(shown[1].members):
         before = turns.ended.copy()
-        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        shown = play_randomly(turns, shown, rng)
         points += turns.points
         assert not turns.points[before].any()
         assert turns.ended[before].all()
@@ -168,7 +165,7 @@ def test_generated_battles_are_drawn_in_each_episode() -> None:
     shown = turns.reset(1)
     met = set(turns.playing.tolist())
     for _ in range(60):
-        shown = turns.play(at_random(shown[0], rng), at_random(shown[1], rng))
+        shown = play_randomly(turns, shown, rng)
         met.update(turns.playing.tolist())
     assert len(met) > 64
     assert all(scenario.phases == 1 for scenario in turns.scenarios)
@@ -180,24 +177,12 @@ def test_several_scenarios_are_played_in_turn() -> None:
     assert turns.playing.tolist() == [0, 1, 0, 1, 0]
 
 
-def nothing_to_decide() -> dict[str, Any]:
-    wizard = {"name": "Mage", "level": 1, "points": 50, "spells": [], "status": "off_table"}
-    return {
-        "name": "empty",
-        "ruleset": "6e",
-        "caster": {"power_dice": 0, "wizards": [wizard]},
-        "dispeller": {"dispel_dice": 0},
-    }
-
-
 def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(ValueError, match="num_envs: expected 1 or more, found 0"):
         SelfPlayBatch(0, DUEL)
     small = Limits(ArmyLimits(), ArmyLimits(), 1)
     with pytest.raises(ValueError, match=r"own\.spells: the scenario needs 4"):
         SelfPlayBatch(1, DUEL, (small, small))
-    with pytest.raises(ValueError, match="empty: expected a decision, found none"):
-        SelfPlayBatch(2, scenario_from_dict(nothing_to_decide(), "empty")).reset(0)
 
 
 def test_a_copy_shares_nothing_with_its_original() -> None:
@@ -207,16 +192,3 @@ def test_a_copy_shares_nothing_with_its_original() -> None:
     for key in ("envs", "points", "opening_points", "ended"):
         assert not np.shares_memory(getattr(batch, key), getattr(twin, key))
     assert decisions[0].observations.shape == twin._decisions()[0].observations.shape
-
-
-@pytest.mark.parametrize("wrong", ["illegal", "too large", "negative"])
-def test_illegal_actions_are_rejected_before_anything_changes(wrong: str) -> None:
-    battles = SelfPlayBatch(8, DUEL)
-    shown = battles.reset(seed=1)
-    actions = [one.masks.argmax(1) for one in shown]
-    member, mask = shown[0].members[3], shown[0].masks[3]
-    actions[0][3] = {"illegal": mask.argmin(), "too large": len(mask), "negative": -1}[wrong]
-    before = battles.get_state()
-    with pytest.raises(ValueError, match=f"caster: expected a legal action in battle {member}, fo"):
-        battles.play(*actions)
-    assert battles.get_state() == before

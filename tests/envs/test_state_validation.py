@@ -1,13 +1,13 @@
 """Saved environments from outside: rejected with a message, or played without errors."""
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.support.batches import native, random_actions
+from tests.support.playing import IDS, raw
+from tests.support.scripts import run_python
 from wfb_gym.encoding import state_validation
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
@@ -15,11 +15,7 @@ from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
 from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
-from .playing import IDS, raw
-from .test_vector import native
-
 CASTER, DISPELLER = IDS
-ROOT = Path(__file__).parents[2]
 
 
 def test_every_field_has_a_range() -> None:
@@ -31,10 +27,6 @@ def test_every_field_has_a_range() -> None:
     assert list(ENVIRONMENT.names or ()) == checked
 
 
-def at_random(masks: Any, rng: np.random.Generator) -> Any:
-    return np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
-
-
 @pytest.mark.parametrize("seat", [0, 1])
 def test_saved_environments_are_always_accepted(seat: int) -> None:
     names = [*bundled_scenarios(), *hidden_scenarios()]
@@ -44,18 +36,17 @@ def test_saved_environments_are_always_accepted(seat: int) -> None:
     batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
     for _ in range(25):
         batch.set_state(batch.get_state())
-        batch.step(at_random(batch.action_mask, rng))
+        batch.step(random_actions(batch.action_mask, rng))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", ["generated", "generated-phase", "every-item", None])
-def test_saved_self_play_is_always_accepted(scenario: str | None) -> None:
-    names: Any = scenario if scenario in ("generated", "generated-phase") else bundled_scenarios()
-    battles, rng = SelfPlayBatch(512, names), np.random.default_rng(1)
+@pytest.mark.parametrize("scenario", ["generated", "generated-phase", bundled_scenarios()])
+def test_saved_self_play_is_always_accepted(scenario: Any) -> None:
+    battles, rng = SelfPlayBatch(512, scenario), np.random.default_rng(1)
     battles.reset(1)
     for _ in range(100):
         first, second = battles.set_state(battles.get_state())
-        battles.play(at_random(first.masks, rng), at_random(second.masks, rng))
+        battles.play(random_actions(first.masks, rng), random_actions(second.masks, rng))
 
 
 DAMAGE = {
@@ -190,10 +181,9 @@ def test_the_other_seats_decision_is_rejected() -> None:
 
 def search(seed: int, count: int, *scenarios: str) -> None:
     """Run `tests.envs.damage` in a process of its own."""
-    command = [sys.executable, "-m", "tests.envs.damage", str(seed), str(count), *scenarios]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}"
-    lines = [line.split() for line in done.stdout.splitlines()]
+    said = run_python("-m", "tests.envs.damage", str(seed), str(count), *scenarios)
+    assert said.status == 0, said
+    lines = [line.split() for line in said.out.splitlines()]
     assert [name for name, *_ in lines] == list(scenarios)
     for _, refused, played in lines:
         assert int(refused) > count // 10

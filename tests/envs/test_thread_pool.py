@@ -14,6 +14,7 @@ import pytest
 from numba.core import config
 
 import wfb_gym.envs.driver as driver_module
+from tests.support.batches import random_actions
 from wfb_gym.envs import thread_pool
 from wfb_gym.envs.driver import MIN_SHARED
 from wfb_gym.envs.thread_pool import _WORKING, ALONE, ThreadPool
@@ -35,9 +36,8 @@ def digests(monkeypatch: pytest.MonkeyPatch, pool: ThreadPool, opponent: Any) ->
     *_, infos = envs.reset(seed=5)
     rng, found = np.random.default_rng(5), []
     for _ in range(STEPS):
-        masks = infos["action_mask"]
-        scores = rng.random(masks.shape) * masks
-        observations, rewards, terminations, _, infos = envs.step(scores.argmax(1))
+        actions = random_actions(infos["action_mask"], rng)
+        observations, rewards, terminations, _, infos = envs.step(actions)
         parts = observations, rewards, terminations, infos["action_mask"]
         found.append(hash(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)))
     return found
@@ -57,8 +57,14 @@ def test_results_do_not_depend_on_the_number_of_threads(
     assert shared._process == os.getpid()  # helpers took part
 
 
-def nothing(team: int) -> int:
-    return 3
+def recording(teams: list[int]) -> Callable[[int], int]:
+    """Return a task that notes its team."""
+
+    def task(team: int) -> int:
+        teams.append(team)
+        return 3
+
+    return task
 
 
 def no_help() -> Callable[[int], None]:
@@ -67,11 +73,7 @@ def no_help() -> Callable[[int], None]:
 
 def test_a_task_without_helpers_gives_the_same_results() -> None:
     teams: list[int] = []
-
-    def task(team: int) -> int:
-        teams.append(team)
-        return 3
-
+    task = recording(teams)
     assert [ThreadPool(2).run(task, no_help), ThreadPool(1).run(task, no_help)] == [3, 3]
     assert teams[0] != ALONE
     assert teams[1] == ALONE
@@ -81,13 +83,9 @@ def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
     pool = ThreadPool(2)
     teams: list[int] = []
 
-    def inner(team: int) -> int:
-        teams.append(team)
-        return 4
-
     def outer(team: int) -> int:
         teams.append(team)
-        thread = threading.Thread(target=pool.run, args=(inner, no_help))
+        thread = threading.Thread(target=pool.run, args=(recording(teams), no_help))
         thread.start()
         thread.join()
         return 5
@@ -114,7 +112,7 @@ def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
 
     with pytest.raises(OSError, match="a helper fails"):
         pool.run(wait_for_failure, fail)
-    assert pool.run(nothing, no_help) == 3
+    assert pool.run(recording([]), no_help) == 3
 
 
 def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,15 +131,6 @@ def test_late_helpers_are_skipped_for_some_tasks() -> None:
     pool = ThreadPool(2)
     teams: list[int] = []
 
-    def late() -> Callable[[int], None]:
-        def help_team(team: int) -> None:
-            if pool._task is not None and not teams[1:]:
-                pool._memory[_WORKING // 8] += 1
-                time.sleep(0.05)
-                pool._memory[_WORKING // 8] -= 1
-
-        return help_team
-
     def task(team: int) -> int:
         teams.append(team)
         while len(teams) == 1 and not pool._memory[_WORKING // 8]:
@@ -150,18 +139,19 @@ def test_late_helpers_are_skipped_for_some_tasks() -> None:
             time.sleep(0.02)  # so that no helper is late on a busy machine
         return 0
 
-    def helped() -> Callable[[int], None]:
-        help_team = late()
-
-        def again(team: int) -> None:
+    def late() -> Callable[[int], None]:
+        def help_team(team: int) -> None:
             while not teams:
                 time.sleep(0.001)
-            help_team(team)
+            if pool._task is not None and not teams[1:]:
+                pool._memory[_WORKING // 8] += 1
+                time.sleep(0.05)
+                pool._memory[_WORKING // 8] -= 1
 
-        return again
+        return help_team
 
     for _ in range(4):
-        pool.run(task, helped)
+        pool.run(task, late)
     assert [team == ALONE for team in teams] == [False, True, False, False]
 
 

@@ -1,8 +1,6 @@
 """The native vector environment has the interface of Gymnasium's `SyncVectorEnv`."""
 
-import copy
 import inspect
-import pickle
 from typing import Any
 
 import gymnasium as gym
@@ -11,10 +9,9 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 
+from tests.support.batches import COPIED, VECTOR, native, sync
+from tests.support.playing import BATTLE, IDS, raw
 from wfb_gym.envs.single import MagicPhaseEnv
-
-from .playing import BATTLE, IDS, raw
-from .test_vector import VECTOR, native, sync
 
 CASTER = IDS[0]
 NAMES = pytest.mark.parametrize("name", [*IDS, BATTLE])
@@ -184,7 +181,7 @@ def test_fixed_attributes_of_the_batch_cannot_be_set(name: str) -> None:
     assert envs.get_state() == before
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda e: pickle.loads(pickle.dumps(e))])
+@COPIED
 def test_copies_keep_modes_and_attributes(copied: Any) -> None:
     envs = native(CASTER, 2, autoreset_mode="NextStep", copy=False, final_infos=False)
     envs.set_attr("difficulty", [1, 2])

@@ -297,9 +297,3 @@ def test_a_wheel_is_measured_where_it_is_installed(
     imported = Path((tmp_path / "imported").read_text())
     assert imported.parts[-3:] == ("site-packages", "wfb_gym", "__init__.py")
     assert starting.ROOT not in imported.parents
-
-
-def test_a_wheel_that_is_none_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        benchmark.main(["--wheel", "nowhere.whl"])
-    assert "--wheel: expected a wheel, found no file nowhere.whl" in capsys.readouterr().err

@@ -13,6 +13,7 @@ from experiments.experiment import Experiment
 from experiments.outcomes import ExperimentError, Outcome, Results, Run
 from experiments.records import ResultFile
 from experiments.tables import text_table
+from tests.support.scripts import results_in
 from wfb_gym.cli.parser import COULD_NOT_RUN
 
 
@@ -71,10 +72,6 @@ def _nothing_measured() -> None:
     measured.clear()
 
 
-def squares(folder: Path) -> Any:
-    return json.loads((folder / "results.json").read_text(encoding="utf-8"))
-
-
 def arguments(folder: Path, *numbers: int) -> list[str]:
     return [word for each in numbers for word in ("--number", str(each))] + ["--out", str(folder)]
 
@@ -83,7 +80,7 @@ def test_results_are_written_drawn_and_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 2)) == 0
-    results = squares(tmp_path)
+    results = results_in(tmp_path)
     assert list(results) == ["args", "interrupted", "squares", "versions"]
     assert results["squares"] == [9, 4]
     assert results["args"]["number"] == [3, 2]
@@ -98,7 +95,7 @@ def test_results_are_written_drawn_and_shown(
 def test_the_parts_of_a_record_are_found_by_name(tmp_path: Path) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 2)) == 0
     assert SQUARES.main(arguments(tmp_path, 2, 5, 3)) == 0
-    assert squares(tmp_path)["squares"] == [4, 25, 9]
+    assert results_in(tmp_path)["squares"] == [4, 25, 9]
     assert measured == ["3", "2", "5"]
 
 
@@ -178,8 +175,8 @@ def test_an_interrupted_run_keeps_finished_parts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 13, 4)) == INTERRUPTED
-    assert squares(tmp_path)["squares"] == [9]
-    assert squares(tmp_path)["interrupted"]
+    assert results_in(tmp_path)["squares"] == [9]
+    assert results_in(tmp_path)["interrupted"]
     assert "interrupted after 1 of 3 parts; the same command continues" in capsys.readouterr().err
 
 
@@ -223,7 +220,7 @@ def test_a_figure_that_cannot_be_written_costs_no_results(
 ) -> None:
     (tmp_path / "squares.png").mkdir()
     assert SQUARES.main(arguments(tmp_path, 3)) == 0
-    assert squares(tmp_path)["squares"] == [9]
+    assert results_in(tmp_path)["squares"] == [9]
     assert "no figure could be drawn: Is a directory" in capsys.readouterr().err
 
 

@@ -2,19 +2,18 @@
 
 import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.support.commands import Said
+from tests.support.pages import ROOT
+from tests.support.scripts import run_python
 from wfb_gym import _commands
 
-ROOT = Path(__file__).parents[2]
 
-
-def run_without(missing: str, command: str, tmp_path: Path) -> "subprocess.CompletedProcess[str]":
+def run_without(missing: str, command: str, tmp_path: Path) -> Said:
     """Run a command of the clone with a module hidden."""
     hidden = f"""\
 import sys
@@ -25,14 +24,8 @@ class Hidden:
 sys.meta_path.insert(0, Hidden)
 """
     (tmp_path / "sitecustomize.py").write_text(hidden, encoding="utf-8")
-    return subprocess.run(
-        [sys.executable, "-m", *command.split()],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    path = os.pathsep.join((str(tmp_path), str(ROOT)))
+    return run_python("-m", *command.split(), env={"PYTHONPATH": path})
 
 
 @pytest.mark.parametrize(
@@ -47,17 +40,17 @@ sys.meta_path.insert(0, Hidden)
 )
 def test_a_missing_extra_is_named_in_one_line(missing: str, command: str, tmp_path: Path) -> None:
     ended = run_without(missing, command, tmp_path)
-    assert ended.returncode == 1
-    (line,) = ended.stderr.splitlines()
+    assert ended.status == 1
+    (line,) = ended.err.splitlines()
     name = command.split(maxsplit=1)[0]
     assert line.startswith(f'python -m {name}: needs {missing}: pip install "wfb-gym[train]"')
 
 
 def test_other_modules_are_a_mistake_in_the_code(tmp_path: Path) -> None:
     ended = run_without("numpy", "experiments.solve archmage-duel", tmp_path)
-    assert ended.returncode == 1
-    assert "Traceback" in ended.stderr
-    assert "pip install" not in ended.stderr
+    assert ended.status == 1
+    assert "Traceback" in ended.err
+    assert "pip install" not in ended.err
 
 
 def test_all_modules_of_the_extra_are_listed() -> None:

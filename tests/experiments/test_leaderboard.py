@@ -36,8 +36,9 @@ from experiments.leaderboards.submissions import (
     read_submissions,
 )
 from experiments.tournaments.matches import model_names
-from tests.pages import page as docs_page
-from tests.pages import rows_of
+from tests.support.commands import Said
+from tests.support.pages import rows_of
+from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import hidden_scenarios, solver
 from wfb_gym.generating import (
     KINDS,
@@ -54,7 +55,9 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver.solution import packed_digest
 
 KINDS_GRADED = ("generated-duel", "generated-duel-500")
-SMALL = ["--task", "apprentice/caster", "--task", "archmage-duel/dispeller"]
+COMMAND = "experiments.leaderboard"
+SMALL = "--task apprentice/caster --task archmage-duel/dispeller"
+FIVE_MODELS = [f"run{k}/model.zip" for k in range(5)]
 
 
 # --- committed files -------------------------------------------------------------------------
@@ -140,6 +143,10 @@ def test_kinds_do_not_share_their_seeds() -> None:
     assert len(set(seeds)) == len(seeds)
 
 
+def test_presets_divide_the_tasks() -> None:
+    assert sorted(task for tasks in PRESETS.values() for task in tasks) == sorted(TASKS.values())
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -173,9 +180,8 @@ def test_ungraded_scenarios_with_hidden_items_are_too_large() -> None:
 # --- grading -------------------------------------------------------------------------------
 
 
-def test_grading_writes_a_valid_submission(tmp_path: Path) -> None:
-    arguments = ["--evaluate", "veteran", "optimal:0.2", *SMALL, "--folder", str(tmp_path)]
-    assert leaderboard.main(arguments) == 0
+def test_grading_writes_a_valid_submission(tmp_path: Path, scripts: Scripts) -> None:
+    scripts.run(f"{COMMAND} --evaluate veteran optimal:0.2 {SMALL} --folder {tmp_path}")
     veteran, optimal = (
         read_submission(tmp_path / f"{name}.json") for name in ("veteran", "optimal-0.2")
     )
@@ -188,28 +194,20 @@ def test_grading_writes_a_valid_submission(tmp_path: Path) -> None:
     assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
 
 
-def test_processes_share_the_grading(tmp_path: Path) -> None:
-    line = [
-        "--evaluate",
-        "veteran",
-        "--task",
-        "apprentice/caster",
-        "--task",
-        "apprentice/dispeller",
-    ]
-    for workers in ("1", "2"):
-        folder = ["--folder", str(tmp_path / workers)]
-        assert leaderboard.main([*line, "--workers", workers, *folder]) == 0
+def test_processes_share_the_grading(tmp_path: Path, scripts: Scripts) -> None:
+    tasks = "--task apprentice/caster --task apprentice/dispeller"
+    for workers in (1, 2):
+        line = f"--evaluate veteran {tasks} --workers {workers} --folder {tmp_path / str(workers)}"
+        scripts.run(f"{COMMAND} {line}")
     one, two = (read_submission(tmp_path / workers / "veteran.json") for workers in ("1", "2"))
     assert one == two
     assert len(one.duels) == 2
 
 
-def test_grading_with_hidden_items(tmp_path: Path) -> None:
-    tasks = [f"--task=hidden-stone/{seat}" for seat in SEATS]
-    players = ["veteran", "phase-search", "random"]
-    folder = ["--folder", str(tmp_path)]
-    assert leaderboard.main(["--evaluate", *players, *tasks, *folder]) == 0
+def test_grading_with_hidden_items(tmp_path: Path, scripts: Scripts) -> None:
+    players = ("veteran", "phase-search", "random")
+    tasks = "--task hidden-stone/caster --task hidden-stone/dispeller"
+    scripts.run(f"{COMMAND} --evaluate {' '.join(players)} {tasks} --folder {tmp_path}")
     table = rows_of((tmp_path / "leaderboard.md").read_text(), "Hidden items")
     for name in players:
         found = read_submission(tmp_path / f"{name}.json")
@@ -217,24 +215,23 @@ def test_grading_with_hidden_items(tmp_path: Path) -> None:
             (score,) = found.hidden[f"hidden-stone/{seat}"]
             assert score == hidden_score(name, seat)
             assert [name, seat, page.MISSING, f"{score:.1f}", *[page.MISSING] * 3] in table
-    assert leaderboard.main(["--again", *folder]) == 0
+    scripts.run(f"{COMMAND} --again --folder {tmp_path}")
 
 
-def test_players_without_hidden_item_support_are_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_players_without_hidden_item_support_are_reported(tmp_path: Path, scripts: Scripts) -> None:
+    line = f"--evaluate optimal --task hidden-scroll/caster --folder {tmp_path}"
+    assert "optimal: hidden-scroll/caster: " in scripts.run(f"{COMMAND} {line}", FAILED).err
+
+
+def test_generated_scenarios_and_battles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    line = ["--evaluate", "optimal", "--task", "hidden-scroll/caster", "--folder", str(tmp_path)]
-    assert leaderboard.main(line) == FAILED
-    assert "optimal: hidden-scroll/caster: " in capsys.readouterr().err
-
-
-def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(protocol, "BATTLES_EACH", 20)
     really = generated_scenarios
     monkeypatch.setattr(protocol, "generated_scenarios", lambda kind: really(kind)[:3])
     kinds = {kind: scenarios_at_stake(TASKS[f"{kind}/caster"]) for kind in KINDS_GRADED}
-    tasks = [f"--task={kind}/caster" for kind in kinds] + ["--task=border-skirmish/dispeller"]
-    assert leaderboard.main(["--evaluate", "greedy", *tasks, "--folder", str(tmp_path)]) == 0
+    tasks = [f"--task {kind}/caster" for kind in kinds] + ["--task border-skirmish/dispeller"]
+    scripts.run(f"{COMMAND} --evaluate greedy {' '.join(tasks)} --folder {tmp_path}")
     found = read_submission(tmp_path / "greedy.json")
     for kind, few in kinds.items():
         (scores,) = found.generated[f"{kind}/caster"]
@@ -248,7 +245,7 @@ def test_generated_scenarios_and_battles(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("kind", ["phase", "phase-2000", "duel"])
 def test_models_trained_as_the_page_describes_are_graded(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     training = Generated("train", count=4, options=KINDS[kind])
     model = PPO("MlpPolicy", PhaseVecEnv(4, "caster", scenario=training), n_steps=16, device="cpu")
@@ -256,65 +253,47 @@ def test_models_trained_as_the_page_describes_are_graded(
     runs = [str(tmp_path / f"run{number}.zip") for number in range(5)]
     for path in runs:
         model.save(path)
-    task = f"generated-{kind}/caster"
+    task, folder = f"generated-{kind}/caster", tmp_path / "entries"
     smallest = min(scenarios_at_stake(TASKS[task]), key=lambda each: each.seed)
     monkeypatch.setattr(protocol, "generated_scenarios", lambda _: (smallest,))
-    folder = ["--folder", str(tmp_path / "entries")]
-    line = ["--evaluate", *runs, "--name", "mine", "--steps", "64", "--task", task]
-    assert leaderboard.main([*line, *folder]) == 0
-    scores = read_submission(tmp_path / "entries" / "mine.json").generated[task]
-    assert len(scores) == 5
-    assert all(len(each) == 1 for each in scores)
+    line = f"--evaluate {' '.join(runs)} --name mine --steps 64 --task {task} --folder {folder}"
+    scripts.run(f"{COMMAND} {line}")
+    scores = read_submission(folder / "mine.json").generated[task]
+    assert [len(each) for each in scores] == [1] * 5
 
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_failed_tasks_are_reported_and_the_rest_is_kept(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protocol, "BATTLES_EACH", 4)
-    tasks = ["--task", "border-skirmish/caster", "--task", "apprentice/caster"]
-    status = leaderboard.main(["--evaluate", "optimal", *tasks, "--folder", str(tmp_path)])
-    assert status == FAILED
-    assert (
-        "optimal: border-skirmish/caster: border-skirmish does not fit" in capsys.readouterr().err
-    )
+    tasks = "--task border-skirmish/caster --task apprentice/caster"
+    said = scripts.run(f"{COMMAND} --evaluate optimal {tasks} --folder {tmp_path}", FAILED)
+    assert "optimal: border-skirmish/caster: border-skirmish does not fit" in said.err
     assert read_submission(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
 
 
 def test_ctrl_c_keeps_the_tasks_that_were_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    really = protocol.grade_duel
-
-    def duel(policies: list[str], task: protocol.Task) -> list[float]:
-        if task.scenario == "archmage-duel":
-            raise KeyboardInterrupt
-        return really(policies, task)
-
-    monkeypatch.setattr(protocol, "grade_duel", duel)
-    arguments = ["--evaluate", "greedy", "random", *SMALL, "--folder", str(tmp_path)]
-    assert leaderboard.main(arguments) == INTERRUPTED
+    graded = interrupt_call(monkeypatch, protocol, "grade_duel", 2)
+    line = f"{COMMAND} --evaluate greedy random {SMALL} --folder {tmp_path}"
+    scripts.run(line, INTERRUPTED)
     assert list(read_submission(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
     assert not (tmp_path / "random.json").exists()
     record = tmp_path / "unfinished" / "greedy" / "parts.jsonl"
     assert '"job": "apprentice/caster"' in record.read_text(encoding="utf-8")
-    graded: list[str] = []
-
-    def counted(policies: list[str], task: protocol.Task) -> list[float]:
-        graded.append(f"{policies[0]} {task}")
-        return really(policies, task)
-
-    monkeypatch.setattr(protocol, "grade_duel", counted)
-    assert leaderboard.main(arguments) == 0
-    assert "greedy apprentice/caster" not in graded
-    assert len(graded) == len(SMALL) - 1  # of both, with one `--task` for each task
+    scripts.run(line)
+    tasks = [f"{policies[0]} {task}" for policies, task in graded]
+    assert tasks.count("greedy apprentice/caster") == 1
+    assert len(tasks) == 5  # four, and the interrupted one again
     assert not record.exists()
-    assert len(read_submission(tmp_path / "random.json").duels) == len(SMALL) // 2
+    assert len(read_submission(tmp_path / "random.json").duels) == 2
 
 
-def test_saved_models_are_the_runs_of_one_submission(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def five_models(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Grade models without files with 50 to 54; returns the models of each grading."""
     graded: list[list[str]] = []
 
     def duel(policies: list[str], task: protocol.Task) -> list[float]:
@@ -323,36 +302,34 @@ def test_saved_models_are_the_runs_of_one_submission(
 
     monkeypatch.setattr(protocol, "grade_duel", duel)
     monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
-    models = [f"run{k}/model.zip" for k in range(5)]
-    arguments = ["--evaluate", *models, "--name", "mine", "--steps", "1000", *SMALL]
-    assert leaderboard.main([*arguments, "--folder", str(tmp_path)]) == 0
-    assert graded == [models, models]
+    return graded
+
+
+def test_saved_models_are_the_runs_of_one_submission(
+    tmp_path: Path, five_models: list[list[str]], scripts: Scripts
+) -> None:
+    line = f"--evaluate {' '.join(FIVE_MODELS)} --name mine --steps 1000 {SMALL}"
+    scripts.run(f"{COMMAND} {line} --folder {tmp_path}")
+    assert five_models == [FIVE_MODELS, FIVE_MODELS]
     found = read_submission(tmp_path / "mine.json")
     assert found.steps == 1000
     assert page.task_interval(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
 
 
-def test_other_tasks_are_added_to_a_submission(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    worth = [1.0]
-    monkeypatch.setattr(protocol, "grade_duel", lambda policies, task: worth * len(policies))
-    monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
-    models = [f"run{k}/model.zip" for k in range(5)]
-    line = ["--evaluate", *models, "--name", "mine", "--folder", str(tmp_path), "--add"]
-    first = [*line, "--steps", "1000", "--description", "as it was"]
-    assert leaderboard.main([*first, "--task", "apprentice/caster"]) == 0
-    worth[0] = 2.0
-    assert leaderboard.main([*line, "--steps", "1000", "--task", "dwarf-hold/caster"]) == 0
+@pytest.mark.usefixtures("five_models")
+def test_other_tasks_are_added_to_a_submission(tmp_path: Path, scripts: Scripts) -> None:
+    plain = f"{COMMAND} --evaluate {' '.join(FIVE_MODELS)} --name mine --folder {tmp_path}"
+    line = f"{plain} --add"
+    scripts.run(f"{line} --steps 1000 --description 'as it was' --task apprentice/caster")
+    scripts.run(f"{line} --steps 1000 --task dwarf-hold/caster")
     found = read_submission(tmp_path / "mine.json")
-    assert found.duels == {"apprentice/caster": [1.0] * 5, "dwarf-hold/caster": [2.0] * 5}
+    scores = [50.0, 51.0, 52.0, 53.0, 54.0]
+    assert found.duels == {"apprentice/caster": scores, "dwarf-hold/caster": scores}
     assert found.description == "as it was"
-    assert leaderboard.main([*line, "--steps", "999", "--task", "apprentice/caster"]) != 0
-    assert "expected steps 1000, found 999" in capsys.readouterr().err
-    line.remove("--add")
-    with pytest.raises(SystemExit):  # dwarf-hold would be lost
-        leaderboard.main([*line, "--steps", "1000", "--task", "apprentice/caster"])
-    assert "mine.json holds other tasks; expected --add" in capsys.readouterr().err
+    error = scripts.run(f"{line} --steps 999 --task apprentice/caster", FAILED).err
+    assert "expected steps 1000, found 999" in error
+    error = scripts.error(f"{plain} --steps 1000 --task apprentice/caster")
+    assert "mine.json holds other tasks; expected --add" in error  # dwarf-hold would be lost
     assert read_submission(tmp_path / "mine.json").duels == found.duels
 
 
@@ -415,40 +392,35 @@ def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -
 # --- grading again -------------------------------------------------------------------------
 
 
-def test_grading_again_finds_differences(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    folder = ["--folder", str(tmp_path / "entries")]
-    assert leaderboard.main(["--evaluate", "greedy", *SMALL, *folder]) == 0
-    assert leaderboard.main(["--again", *folder]) == 0
-    assert "1 submissions, 2 tasks: the same results" in capsys.readouterr().err
-    path = tmp_path / "entries" / "greedy.json"
+def test_grading_again_finds_differences(tmp_path: Path, scripts: Scripts) -> None:
+    scripts.run(f"{COMMAND} --evaluate greedy {SMALL} --folder {tmp_path}")
+    said = scripts.run(f"{COMMAND} --again --folder {tmp_path}")
+    assert "1 submissions, 2 tasks: the same results" in said.err
+    path = tmp_path / "greedy.json"
     found = json.loads(path.read_text())
     found["duels"]["apprentice/caster"][0] += 0.01
     path.write_text(json.dumps(found))
-    assert leaderboard.main(["--again", "greedy", *folder]) == FAILED
-    assert "greedy: apprentice/caster: expected [33.39" in capsys.readouterr().err
-    assert leaderboard.main(["--again", "gredy", *folder]) == FAILED
-    assert "did you mean greedy" in capsys.readouterr().err
+    for name, message in (
+        ("greedy", "greedy: apprentice/caster: expected [33.39"),
+        ("gredy", "did you mean greedy"),
+    ):
+        assert message in scripts.run(f"{COMMAND} --again {name} --folder {tmp_path}", FAILED).err
 
 
-def test_models_are_kept_to_be_graded_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_models_are_kept_to_be_graded_again(tmp_path: Path, scripts: Scripts) -> None:
     shipped = Path(registry.__file__).parent / "policies" / "apprentice" / "caster.npz"
     models = [tmp_path / f"run{k}.npz" for k in range(5)]
     for each in models:
         each.write_bytes(shipped.read_bytes())
-    folder = ["--folder", str(tmp_path / "entries")]
-    line = ["--evaluate", *map(str, models), "--name", "mine", "--steps", "9", *folder]
-    task = ["--task", "apprentice/caster"]
-    assert leaderboard.main([*line, *task]) == 0
-    assert leaderboard.main(["--again", *folder]) == 0
-    assert "mine: no models are kept to grade 1 tasks again" in capsys.readouterr().err
-    assert leaderboard.main([*line, *task, "--keep"]) == 0
+    folder = f"--folder {tmp_path / 'entries'}"
+    line = f"--evaluate {' '.join(map(str, models))} --name mine --steps 9 --task apprentice/caster"
+    scripts.run(f"{COMMAND} {line} {folder}")
+    said = scripts.run(f"{COMMAND} --again {folder}")
+    assert "mine: no models are kept to grade 1 tasks again" in said.err
+    scripts.run(f"{COMMAND} {line} --keep {folder}")
     for each in models:
         each.unlink()
-    assert leaderboard.main(["--again", *folder]) == 0
+    scripts.run(f"{COMMAND} --again {folder}")
     assert len(list((tmp_path / "models" / "mine").iterdir())) == 5
 
 
@@ -521,61 +493,55 @@ def test_the_overall_table(tmp_path: Path) -> None:
     assert page.track_interval(found, "generated") is None
 
 
-def test_comparison_is_the_chance_of_improvement(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _written(tmp_path, _submission())
+def test_comparison_is_the_chance_of_improvement(tmp_path: Path, scripts: Scripts) -> None:
+    def compare(one: str, other: str, status: int = 0) -> Said:
+        return scripts.run(f"{COMMAND} --compare {one} {other} --folder {tmp_path}", status)
+
     better = {str(task): [63.0, 70.0, 70.0, 70.0, 70.0] for task in TRACKS["duels"]}
-    _written(tmp_path, _submission(name="other", duels=better), "other")
-    folder = ["--folder", str(tmp_path)]
-    assert leaderboard.main(["--compare", "other", "mine", *folder, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
-    assert leaderboard.main(["--compare", "other", "unknown", *folder]) == FAILED
-    assert ", mine, other, found 'unknown'" in capsys.readouterr().err
-    _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
-    assert leaderboard.main(["--compare", "begun", "mine", *folder]) == 0
-    assert capsys.readouterr().out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
     hidden = {"hidden-scroll/caster": [1.0] * 5}
+    _written(tmp_path, _submission())
+    _written(tmp_path, _submission(name="other", duels=better), "other")
+    printed = scripts.document(f"{COMMAND} --compare other mine --folder {tmp_path}")
+    assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
+    error = compare("other", "unknown", FAILED).err
+    assert ", mine, other, found 'unknown'" in error
+    _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
+    out = compare("begun", "mine").out
+    assert out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
     _written(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}), "apart")
-    assert leaderboard.main(["--compare", "begun", "apart", *folder]) == FAILED
     expected = "--compare: expected tasks that begun and apart share, found none\n"
-    assert capsys.readouterr().err == expected
+    assert compare("begun", "apart", FAILED).err == expected
 
 
 def test_a_submission_in_a_folder_is_compared_with_published_ones(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scripts: Scripts
 ) -> None:
     worse = {"apprentice/caster": [1.0] * 5}
     for name in ("mine", "random"):
         _written(tmp_path, _submission(name=name, duels=worse), name)
     for names, expected in (
-        (["mine", "random"], 0.5),  # the folder's random
-        (["mine", "greedy"], 0.0),
-        (["greedy", "mine"], 1.0),
+        ("mine random", 0.5),  # the folder's random
+        ("mine greedy", 0.0),
+        ("greedy mine", 1.0),
     ):
-        command = ["--compare", *names, "--folder", str(tmp_path), "--json"]
-        assert leaderboard.main(command) == 0
-        (found,) = json.loads(capsys.readouterr().out).values()
-        assert (found["value"], found["tasks"]) == (expected, 1)
+        found = scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")
+        (only,) = found.values()
+        assert (only["value"], only["tasks"]) == (expected, 1)
 
 
-def test_json_is_the_overall_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_overall_table(tmp_path: Path, scripts: Scripts) -> None:
     _written(tmp_path, _submission())
-    assert leaderboard.main(["--folder", str(tmp_path), "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = scripts.document(f"{COMMAND} --folder {tmp_path}")
     assert printed["mine"]["duels"]["value"] == pytest.approx(64.0)
     assert printed["mine"]["battles"] is None
 
 
-def test_an_outdated_page_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_outdated_page_is_reported(tmp_path: Path, scripts: Scripts) -> None:
     _written(tmp_path, _submission())
-    folder = ["--folder", str(tmp_path)]
-    assert leaderboard.main(["--check", *folder]) == FAILED
-    assert "is out of date" in capsys.readouterr().err
-    assert leaderboard.main(folder) == 0
-    assert leaderboard.main(["--check", *folder]) == 0
-    assert "leaderboard.md is current" in capsys.readouterr().err
+    assert "is out of date" in scripts.run(f"{COMMAND} --check --folder {tmp_path}", FAILED).err
+    scripts.run(f"{COMMAND} --folder {tmp_path}")
+    said = scripts.run(f"{COMMAND} --check --folder {tmp_path}")
+    assert "leaderboard.md is current" in said.err
 
 
 # --- rejections ----------------------------------------------------------------------------
@@ -639,88 +605,22 @@ def test_invalid_numbers_are_rejected(tmp_path: Path) -> None:
         read_submission(path)
 
 
-def test_a_bad_file_in_the_folder_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_file_in_the_folder_is_reported(tmp_path: Path, scripts: Scripts) -> None:
     _written(tmp_path, _submission(steps=-1))
-    assert leaderboard.main(["--folder", str(tmp_path)]) == FAILED
-    err = capsys.readouterr().err
-    assert "mine.json: steps: " in err
-    assert err.count("\n") == 1
+    error = scripts.run(f"{COMMAND} --folder {tmp_path}", FAILED).err
+    assert "mine.json: steps: " in error
+    assert error.count("\n") == 1
     assert not (tmp_path / "leaderboard.md").exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--evaluate", "veteren"], "did you mean veteran?"),
-        (["--evaluate", "greedy", "a.zip"], "expected names or saved models, found both"),
-        (["--evaluate", "greedy", "veteran", "--name", "x"], "--name: expected one agent, found 2"),
-        (["--evaluate", "greedy", "--name", "a b"], "--name: expected a name of up to 64 letters"),
-        (["--evaluate", "greedy", "--task", "apprentice"], "invalid choice"),
-        (["--evaluate", "greedy", "--steps", "-1"], "--steps: expected a whole number from 0"),
-        (["--evaluate", "missing.zip", "--name", "x", "--steps", "1"], "missing.zip"),
-    ],
-)
-def test_bad_input_ends_with_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        leaderboard.main(arguments)
-    assert ended.value.code == 2
-    err = capsys.readouterr().err
-    assert message in err
-    assert err.count("\n") == 1
+@pytest.mark.usefixtures("five_models")
+@pytest.mark.parametrize("arguments", ["--steps 5", "b.zip c.zip d.zip e.zip"])
+def test_too_few_models_are_rejected(arguments: str, scripts: Scripts) -> None:
+    error = scripts.error(f"{COMMAND} --evaluate a.zip {arguments} --name x")
+    assert "expected 5 saved models or more and --steps above 0" in error
 
 
-def test_too_few_models_are_rejected(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
-    for arguments in (["--steps", "5"], ["b.zip", "c.zip", "d.zip", "e.zip"]):
-        with pytest.raises(SystemExit):
-            leaderboard.main(["--evaluate", "a.zip", *arguments, "--name", "x"])
-        assert "expected 5 saved models or more and --steps above 0" in capsys.readouterr().err
-
-
-# --- docs/benchmark.md ---------------------------------------------------------------------
-
-
-def test_the_page_of_the_protocol_names_the_tasks() -> None:
-    rows = {row[0]: row for row in rows_of(docs_page("benchmark.md"), "Tracks")}
-    assert list(rows) == list(TRACKS)
-    for track in ("duels", "hidden", "battles"):
-        names = list(dict.fromkeys(task.scenario for task in TRACKS[track]))
-        assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
-    text = docs_page("benchmark.md")
-    for number in (
-        f"at most {protocol.BUDGET:,} environment steps",
-        *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
-        f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
-        f"{protocol.BATTLES_EACH:,} battles",
-        f"{protocol.FIRST_SEED:,} + {protocol.SPACING:,} *r*",
-        f"This is protocol {protocol.PROTOCOL}",
-    ):
-        assert number in " ".join(text.split()), number
-    keys = [row[0].strip("`") for row in rows_of(text, "Submission file")]
-    assert keys == list(_keys())
-    counts = {int(row[1]) for row in rows_of(text, "Kinds of generated scenario")}
-    assert counts == set((protocol.GENERATED | protocol.AXES).values())
-
-
-def test_the_page_names_the_tasks_of_each_preset() -> None:
-    rows = {row[0]: row[1] for row in rows_of(docs_page("benchmark.md"), "Presets")}
-    assert list(rows) == [f"`{name}`" for name in PRESETS]
-    for name in ("easy", "medium"):
-        scenarios = dict.fromkeys(f"`{task.scenario}`" for task in PRESETS[name])
-        assert rows[f"`{name}`"] == ", ".join(scenarios)
-    assert sorted(task for tasks in PRESETS.values() for task in tasks) == sorted(TASKS.values())
-
-
-def _keys() -> list[str]:
-    from experiments.leaderboards.submissions import Submission
-
-    return list(Submission.model_fields)
+# --- files ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["name", "description", "authors", "code"])

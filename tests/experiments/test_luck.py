@@ -14,6 +14,8 @@ from experiments import luck
 from experiments.common import play_battles
 from experiments.luck import LuckWatcher, phase_estimate, play_with_luck
 from experiments.rolls import RolledPositions
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.playing import highest
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.encoding.view import View
@@ -25,8 +27,6 @@ from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
 
-from ..engine.builders import army, miscast, spell, wizard
-from ..envs.playing import highest
 from ..solver.small import scenario
 
 pytestmark = pytest.mark.slow  # it compiles another copy of the engine

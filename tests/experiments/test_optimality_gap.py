@@ -1,17 +1,17 @@
 """The optimality gap: measured numbers equal exact ones where these are known."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments import optimality_gap
-from experiments.common import FAILED, INTERRUPTED
+from experiments.common import FAILED
 from experiments.optimality_gap import Settings, bounds, exact_figures
 from experiments.optimality_gaps.exploiting import ITSELF, TRAINED, Effort, Trainings, exploit
 from experiments.optimality_gaps.tables import bound_rows_of, gap_rows
+from tests.support.scripts import Scripts, results_in
 from wfb_gym import solver
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
@@ -90,13 +90,10 @@ def test_a_player_that_searches_is_met_after_others(
     assert first[1] != second[1]
 
 
-def test_the_reason_for_no_training_is_reported(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_reason_for_no_training_is_reported(tmp_path: Path, scripts: Scripts) -> None:
     (tmp_path / "apprentice-greedy-exploiter").write_text("in the way")
-    arguments = ["--quick", "--budget", "10", "--out", str(tmp_path)]
-    assert optimality_gap.main(arguments) == FAILED
-    assert "experiments.optimality_gap: agents.train: " in capsys.readouterr().err
+    line = f"experiments.optimality_gap --quick --budget 10 --out {tmp_path}"
+    assert "experiments.optimality_gap: agents.train: " in scripts.run(line, FAILED).err
 
 
 @pytest.mark.slow
@@ -114,7 +111,7 @@ def test_a_learner_is_trained_against_the_player(tmp_path: Path) -> None:
 
 def run(out: Path, *arguments: str, status: int = 0) -> Any:
     assert optimality_gap.main(["--quick", *arguments, "--out", str(out)]) == status
-    return json.loads((out / "results.json").read_text())
+    return results_in(out)
 
 
 def test_only_json_is_printed_for_every_seat(
@@ -130,32 +127,6 @@ def test_only_json_is_printed_for_every_seat(
         assert each["exact"]["score"] == pytest.approx(score.score)
     assert [each["player"] for each in found["bounds"]] == ["greedy", "veteran"]
     assert not found["interrupted"]
-
-
-def test_finished_parts_are_not_measured_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    really: Callable[..., Any] = optimality_gap.measure_gap
-    seats = []
-
-    def interrupted(settings: Any, task: tuple[str, str, int], trained: Path | None) -> Any:
-        seats.append(task[2])
-        if len(seats) == 2:
-            raise KeyboardInterrupt
-        return really(settings, task, trained)
-
-    monkeypatch.setattr(optimality_gap, "measure_gap", interrupted)
-    assert run(tmp_path, status=INTERRUPTED)["interrupted"]
-    assert "interrupted after 1 of 2" in capsys.readouterr().err
-    found = run(tmp_path)
-    assert seats == [0, 1, 1]
-    assert [each["seat"] for each in found["parts"]] == list(SEATS)
-    assert len((tmp_path / "parts.jsonl").read_text().splitlines()) == 3
-    out = capsys.readouterr().out
-    assert "greedy" in out
-    assert f"results: {tmp_path}\n" in out
-    assert optimality_gap.main(["--quick", "--battles", "9", "--out", str(tmp_path)]) == 2
-    assert "with battles 64, not 9" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -210,33 +181,3 @@ def test_the_mean_of_both_seats_is_a_bound() -> None:
         "s", "p", "caster", "50.0 (1 of 6)", "greedy",
         "+3.00 ± 3.00", "8.2",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["veteren"], "did you mean veteran?"),
-        (["--exploiter", "veteren"], "did you mean veteran?"),
-        (["--battles", "0"], "--battles: expected more than 0, found 0"),
-        (["--budget", "-1"], "--budget: expected 0 or more, found -1"),
-        (["--battles", "1000001"], "--battles: expected at most 1,000,000"),
-        (["--scenario", "archmage-dual"], "scenario: expected"),
-        (
-            [f"{DUEL}/caster", "--scenario", DUEL],
-            "a model of one seat needs a model of the other seat: CASTER+DISPELLER",
-        ),
-        (
-            ["greedy", "--exploiter", f"{DUEL}/caster+{DUEL}/dispeller", "--scenario", ONE],
-            f"{DUEL}/caster+{DUEL}/dispeller as caster in {ONE}: ",
-        ),
-    ],
-)
-def test_bad_input_ends_with_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        optimality_gap.main(arguments)
-    assert ended.value.code == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.err.count("\n") == 1

@@ -14,6 +14,7 @@ from experiments.common import FAILED, INTERRUPTED
 from experiments.figures import dice, heat_map, openings
 from experiments.figures.heat_map import CLOSED, HeatMap
 from experiments.figures.openings import STOP
+from tests.support.scripts import Scripts
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
@@ -43,16 +44,14 @@ def three(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "estimate", lambda scenario: TINY, raising=False)
 
 
-def test_json_matches_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
-    assert solve.main(["orc-shaman-hunt", DUEL, DUEL, "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+def test_json_matches_the_solver(scripts: Scripts) -> None:
+    printed = scripts.document(f"experiments.solve orc-shaman-hunt {DUEL} {DUEL}")
     assert not printed["interrupted"]
     assert [each["scenario"] for each in printed["scenarios"]] == ["orc-shaman-hunt", DUEL]
     for each in printed["scenarios"]:
         solution = solver.solve(each["scenario"])
-        assert each["value"] == solution.value
-        assert each["states"] == solution.states
-        assert each["bytes"] == solution.bytes
+        for key in ("value", "states", "bytes"):
+            assert each[key] == getattr(solution, key)
         assert each["seconds"] > 0
     assert printed["scenarios"][1]["opening"] == {
         "words": "cast Burning Head (9+) on 3 dice",
@@ -61,44 +60,36 @@ def test_json_matches_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_one_scenario_is_printed_in_plain_lines(
-    capsys: pytest.CaptureFixture[str], duel: solver.Solution
-) -> None:
-    assert solve.main([DUEL]) == 0
-    first, second, third = capsys.readouterr().out.splitlines()
+def test_one_scenario_is_printed_in_plain_lines(scripts: Scripts, duel: solver.Solution) -> None:
+    first, second, third = scripts.run(f"experiments.solve {DUEL}").out.splitlines()
     assert first == f"{DUEL}: {duel.value:+.4f} points"
     assert second == "opening: cast Burning Head (9+) on 3 dice"
     assert third.startswith(f"{duel.states:,} decisions, ")
 
 
 @pytest.mark.usefixtures("three")
-@pytest.mark.parametrize("form", [[], ["--markdown"]])
-def test_the_table_keeps_the_order(form: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert solve.main(["--all", *form]) == 0
-    out = capsys.readouterr().out
+@pytest.mark.parametrize("form", ["", "--markdown"])
+def test_the_table_keeps_the_order(form: str, scripts: Scripts) -> None:
+    out = scripts.run(f"experiments.solve --all {form}").out
     places = [out.index(name) for name in SMALL]
     assert places == sorted(places)
     assert f"{solver.solve(DUEL).value:+.2f}" in out
 
 
-def test_the_first_phases_of_a_battle(capsys: pytest.CaptureFixture[str]) -> None:
-    assert solve.main(["border-skirmish", "--phases", "1", "--json"]) == 0
-    (printed,) = json.loads(capsys.readouterr().out)["scenarios"]
+def test_the_first_phases_of_a_battle(scripts: Scripts) -> None:
+    found = scripts.document("experiments.solve border-skirmish --phases 1")
+    (printed,) = found["scenarios"]
     assert printed["phases"] == 1
     assert printed["value"] == solver.solve(load_scenario("border-skirmish").first_phases(1)).value
-    with pytest.raises(SystemExit):
-        solve.main(["border-skirmish", "--phases", "7"])
-    assert "--phases: phases: expected 1..6, found 7" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_the_first_phases_of_a_too_large_battle_are_solved(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(solve, "bundled_scenarios", lambda: ["border-skirmish"])
     monkeypatch.setattr(solve, "FIRST_PHASES", solutions.MIB)  # only the first
-    assert solve.main(["--all", "--json"]) == 0
-    whole, opening = json.loads(capsys.readouterr().out)["scenarios"]
+    whole, opening = scripts.document("experiments.solve --all")["scenarios"]
     assert "the wounds left of 8 units" in whole["too_large"]["causes"]
     assert (whole["phases"], opening["phases"]) == (6, 1)
     assert opening["value"] == pytest.approx(3.087915804)
@@ -109,26 +100,23 @@ def test_markdown_is_a_table() -> None:
         solve.result_of(solver.solve("apprentice")),
         {"scenario": "whale", "phases": 12, "too_large": vars(HUGE)},
     ]
-    lines = solutions.TABLE.markdown(found).splitlines()
-    assert lines[0] == "| scenario | phases | points | opening | decisions | seconds | MiB |"
-    assert lines[1] == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
-    assert lines[2].startswith("| apprentice | 1 | +15.49 | cast Fiery Blast (8+) on 2 dice | ")
-    assert lines[3] == (
-        "| whale | 12 |  | too large: about 1.0 trillion positions in 91 TiB |  |  |  |"
-    )
-    assert len({line.count("|") for line in lines}) == 1
+    head, ruler, solved, large = solutions.TABLE.markdown(found).splitlines()
+    assert head == "| scenario | phases | points | opening | decisions | seconds | MiB |"
+    assert ruler == "| --- | ---: | ---: | --- | ---: | ---: | ---: |"
+    assert solved.startswith("| apprentice | 1 | +15.49 | cast Fiery Blast (8+) on 2 dice | ")
+    assert large == "| whale | 12 |  | too large: about 1.0 trillion positions in 91 TiB |  |  |  |"
+    assert solved.count("|") == head.count("|")
 
 
 def test_all_lists_too_large_scenarios_without_solving(
-    three: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    three: None, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     def estimate(scenario: Scenario) -> SimpleNamespace:
         return HUGE if scenario.name == DUEL else TINY
 
     tried = _recorded(monkeypatch)
     monkeypatch.setattr(solver, "estimate", estimate, raising=False)
-    assert solve.main(["--all", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)["scenarios"]
+    printed = scripts.document("experiments.solve --all")["scenarios"]
     assert [each["scenario"] for each in printed] == list(SMALL)
     assert printed[1]["too_large"] == {**vars(HUGE), "causes": list(HUGE.causes)}
     assert "value" in printed[0]
@@ -153,12 +141,11 @@ def _recorded(
 
 
 def test_a_named_scenario_that_does_not_fit_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     _recorded(monkeypatch, {DUEL: solver.TooLarge("no room")})
     monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE, raising=False)
-    assert solve.main([DUEL]) == FAILED
-    out = capsys.readouterr().out
+    out = scripts.run(f"experiments.solve {DUEL}", FAILED).out
     assert out.startswith(f"{DUEL}: too large: about 1.0 trillion positions")
 
 
@@ -182,22 +169,22 @@ def test_the_limit_of_memory_reaches_the_solver(
 
 @pytest.mark.usefixtures("three")
 def test_an_interrupted_run_prints_finished_parts(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
-    assert solve.main(["--all", "--json"]) == INTERRUPTED
-    captured = capsys.readouterr()
-    printed = json.loads(captured.out)
+    said = scripts.run("experiments.solve --all --json", INTERRUPTED)
+    printed = json.loads(said.out)
     assert printed["interrupted"]
     assert [each["scenario"] for each in printed["scenarios"]] == list(SMALL[:2])
-    assert "interrupted after 2 of 3 parts" in captured.err
+    assert "interrupted after 2 of 3 parts" in said.err
 
 
 @pytest.mark.usefixtures("three")
 def test_results_are_added_to_a_file(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, scripts: Scripts, tmp_path: Path
 ) -> None:
     file = tmp_path / "values.json"
+    command = f"experiments.solve --all --into {file}"
 
     def written() -> dict[str, Any]:
         found: list[dict[str, Any]] = json.loads(file.read_text("utf-8"))["scenarios"]
@@ -205,77 +192,38 @@ def test_results_are_added_to_a_file(
 
     really = solver.solve
     _recorded(monkeypatch, {SMALL[2]: KeyboardInterrupt()})
-    assert solve.main(["--all", "--into", str(file)]) == INTERRUPTED
+    scripts.run(command, INTERRUPTED)
     assert list(written()) == list(SMALL[:2])
     monkeypatch.setattr(solver, "solve", really)
     tried = _recorded(monkeypatch)
-    assert solve.main(["--all", "--into", str(file)]) == 0
+    scripts.run(command)
     assert tried == [solve.SMALLEST, SMALL[2]]
     before = written()
     assert list(before) == list(SMALL)
-    assert solve.main(["--all", "--into", str(file)]) == 0
+    scripts.run(command)
     assert written() == before
     monkeypatch.setattr(solver, "solve", really)
     monkeypatch.setattr(solver, "estimate", lambda scenario: HUGE)
-    assert solve.main([DUEL, "--into", str(file)]) == 0
-    assert written() == {**before, DUEL: {**_too_large(DUEL), "phases": 1}}
+    scripts.run(f"experiments.solve {DUEL} --into {file}")
+    too_large = {**vars(HUGE), "causes": list(HUGE.causes)}
+    assert written() == {**before, DUEL: {"scenario": DUEL, "too_large": too_large, "phases": 1}}
     file.write_text("[]", encoding="utf-8")
-    with pytest.raises(SystemExit):
-        solve.main(["--all", "--into", str(file)])
-    assert "--into: expected results of --json" in capsys.readouterr().err
+    assert "--into: expected results of --json" in scripts.error(command)
 
 
-def _too_large(name: str) -> dict[str, Any]:
-    return {"scenario": name, "too_large": {**vars(HUGE), "causes": list(HUGE.causes)}}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ([], "expected scenarios or --all"),
-        ([DUEL, "--all"], "expected scenarios or --all, not both"),
-        (["archmage-dual"], "scenario: expected"),
-        (["missing.toml"], "missing.toml: expected a scenario file"),
-        ([DUEL, "--json", "--markdown"], "not allowed with"),
-        ([DUEL, "--memory", "0"], "expected a whole number from 1, found '0'"),
-        ([DUEL, "--memory", "much"], "expected a whole number from 1, found 'much'"),
-        (["--all", "--plot", "a.png"], "--plot: expected one scenario, found"),
-        ([DUEL, "apprentice", "--plot", "a.png"], "--plot: expected one scenario, found 2"),
-        ([DUEL, "--plot", "nowhere/a.png"], "--plot: expected an existing folder"),
-        ([DUEL, "--plot", "a.doc"], "--plot: expected a file that ends in one of"),
-    ],
-)
-def test_bad_input_ends_with_one_line(
-    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        solve.main(arguments)
-    assert ended.value.code == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-    assert captured.out == ""
-
-
-def test_a_plot_is_drawn_beside_the_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert solve.main([DUEL, "--json", "--plot", str(tmp_path / "dice.png")]) == 0
-    assert json.loads(capsys.readouterr().out)["scenarios"][0]["scenario"] == DUEL
+def test_a_plot_is_drawn_beside_the_json(tmp_path: Path, scripts: Scripts) -> None:
+    found = scripts.document(f"experiments.solve {DUEL} --plot {tmp_path / 'dice.png'}")
+    assert found["scenarios"][0]["scenario"] == DUEL
     assert (tmp_path / "dice.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_results_are_printed_if_drawing_fails(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    scenario = tmp_path / "idle.toml"
+def test_results_are_printed_if_drawing_fails(tmp_path: Path, scripts: Scripts) -> None:
+    scenario, plot = tmp_path / "idle.toml", tmp_path / "dice.png"
     scenario.write_text('name = "idle"\n[caster]\n[dispeller]\n', encoding="utf-8")
-    status = solve.main([str(scenario), "--plot", str(tmp_path / "dice.png")])
-    captured = capsys.readouterr()
-    assert status == FAILED
-    assert captured.out.startswith("idle: +0.0000 points\nopening: nothing to decide\n")
-    assert "--plot: expected a scenario in which spells are cast on power dice" in captured.err
-    assert not (tmp_path / "dice.png").exists()
+    said = scripts.run(f"experiments.solve {scenario} --plot {plot}", FAILED)
+    assert said.out.startswith("idle: +0.0000 points\nopening: nothing to decide\n")
+    assert "--plot: expected a scenario in which spells are cast on power dice" in said.err
+    assert not plot.exists()
 
 
 # Openings in words.
@@ -294,45 +242,49 @@ def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[st
 
 
 def test_names_of_spells_are_printed_and_drawn_as_they_are(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scripts: Scripts
 ) -> None:
-    file = tmp_path / "odd.toml"
+    file, plot = tmp_path / "odd.toml", tmp_path / "odd.png"
     spell = "{ name = '$odd{$ [/red]', casting_value = 5, worth = 9 }"
     file.write_text(
         'name = "odd"\n[caster]\npower_dice = 2\n[[caster.wizards]]\nname = "A"\nlevel = 1\n'
         f"spells = [{spell}]\n[dispeller]\n"
     )
-    assert solve.main([str(file), "--plot", str(tmp_path / "odd.png")]) == 0
-    assert "$odd{$ [/red]" in capsys.readouterr().out
-    assert (tmp_path / "odd.png").exists()
-    assert solve.main([str(file), "apprentice"]) == 0
-    assert "[/red]" in capsys.readouterr().out
+    assert "$odd{$ [/red]" in scripts.run(f"experiments.solve {file} --plot {plot}").out
+    assert plot.exists()
+    assert "[/red]" in scripts.run(f"experiments.solve {file} apprentice").out
 
 
-def test_openings_in_words() -> None:
-    none: dict[str, Any] = {"dispel_dice": 0}
-    assert _first_decision(caster={}, dispeller={}) == "nothing to decide"
-    assert (
-        _first_decision(caster={**_casting(), "power_dice": 1}, dispeller=none)
-        == "cast Bolt (5+) on 1 die"
-    )
-    hopeless = {**BOLT, "casting_value": 12, "worth": 0.0}
-    assert _first_decision(caster=_casting([hopeless]), dispeller=none) == "stop casting"
-    idle = _casting([hopeless])
-    both = _first_decision(phases=2, caster=idle, dispeller={**_casting(), "power_dice": 1})
-    assert both == "stop casting"
-    later = _first_decision(phases=2, caster={}, dispeller={**_casting(), "power_dice": 1})
-    assert later == "dispeller: cast Bolt (5+) on 1 die"
+HOPELESS = {**BOLT, "casting_value": 12, "worth": 0.0}
+OPENINGS: list[tuple[dict[str, Any], str]] = [
+    ({"caster": {}, "dispeller": {}}, "nothing to decide"),
+    (
+        {"caster": {**_casting(), "power_dice": 1}, "dispeller": {"dispel_dice": 0}},
+        "cast Bolt (5+) on 1 die",
+    ),
+    ({"caster": _casting([HOPELESS]), "dispeller": {"dispel_dice": 0}}, "stop casting"),
+    (
+        {"phases": 2, "caster": _casting([HOPELESS]), "dispeller": {**_casting(), "power_dice": 1}},
+        "stop casting",
+    ),
+    (
+        {"phases": 2, "caster": {}, "dispeller": {**_casting(), "power_dice": 1}},
+        "dispeller: cast Bolt (5+) on 1 die",
+    ),
+    (
+        {"caster": {**_casting(), "items": ["Power Stone"], "power_dice": 1}, "dispeller": {}},
+        "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)",
+    ),
+    (
+        {"ruleset": "7e", "caster": {**_casting(), "power_dice": 0}, "dispeller": {}},
+        "cast Bolt (5+) on 1 die (1 of its own)",
+    ),
+]
 
 
-def test_an_item_and_own_dice_are_named() -> None:
-    stone = {**_casting(), "items": ["Power Stone"], "power_dice": 1}
-    assert (
-        _first_decision(caster=stone, dispeller={})
-        == "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)"
-    )
-    words = _first_decision(ruleset="7e", caster={**_casting(), "power_dice": 0}, dispeller={})
-    assert words == "cast Bolt (5+) on 1 die (1 of its own)"
+@pytest.mark.parametrize(("document", "words"), OPENINGS)
+def test_openings_in_words(document: dict[str, Any], words: str) -> None:
+    assert _first_decision(**document) == words
 
 
 def test_a_spell_in_play_is_ended_before_the_next() -> None:

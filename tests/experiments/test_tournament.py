@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from experiments import tournament
-from experiments.common import INTERRUPTED
 from experiments.records import RecordError, ResultFile
 from experiments.statistics import RESAMPLES
 from experiments.tournaments import matches, running
@@ -22,6 +21,7 @@ from experiments.tournaments.guarding import Failure, ForfeitError, GuardedAgent
 from experiments.tournaments.matches import Match, MatchResult, batches, play_match
 from experiments.tournaments.rating import rate
 from experiments.tournaments.reports import signed_tick, tables
+from tests.support.scripts import Scripts, results_in
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit, union
 from wfb_gym.encoding.positions import Positions
@@ -44,7 +44,7 @@ Observations = NDArray[np.float32]
 
 def run(*arguments: str, out: Path, status: int = 0) -> dict[str, Any]:
     assert tournament.main([*arguments, "--out", str(out), "--json"]) == status
-    found: dict[str, Any] = json.loads((out / "results.json").read_text())
+    found: dict[str, Any] = results_in(out)
     return found
 
 
@@ -219,33 +219,37 @@ def test_nothing_played_is_no_rating() -> None:
 # --- who misbehaves ------------------------------------------------------------------------
 
 
-class Crashing(RandomAgent):
+class Misbehaving(RandomAgent):
+    """Plays at random; `answer` replaces its actions."""
+
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> NDArray[np.int64]:
+        return self.answer(super().act(observations, action_masks), action_masks)
+
+    def answer(self, actions: NDArray[np.int64], masks: Masks) -> NDArray[np.int64]:
+        raise NotImplementedError
+
+
+class Crashing(Misbehaving):
+    def answer(self, actions: NDArray[np.int64], masks: Masks) -> NDArray[np.int64]:
         raise RuntimeError("out of\n  ideas")
 
 
-class Cheating(RandomAgent):
-    def act(
-        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
-    ) -> NDArray[np.int64]:
-        return np.full(len(action_masks), action_masks.shape[1] - 1)
+class Cheating(Misbehaving):
+    def answer(self, actions: NDArray[np.int64], masks: Masks) -> NDArray[np.int64]:
+        return np.full(len(masks), masks.shape[1] - 1)
 
 
-class Mumbling(RandomAgent):
-    def act(
-        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
-    ) -> NDArray[np.int64]:
-        return np.zeros((len(action_masks), 2))  # type: ignore[return-value]
+class Mumbling(Misbehaving):
+    def answer(self, actions: NDArray[np.int64], masks: Masks) -> NDArray[np.int64]:
+        return np.zeros((len(masks), 2))  # type: ignore[return-value]
 
 
-class Slow(RandomAgent):
-    def act(
-        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
-    ) -> NDArray[np.int64]:
+class Slow(Misbehaving):
+    def answer(self, actions: NDArray[np.int64], masks: Masks) -> NDArray[np.int64]:
         time.sleep(0.05)
-        return super().act(observations, action_masks)
+        return actions
 
 
 BAD: dict[str, tuple[type[RandomAgent], str]] = {
@@ -415,51 +419,18 @@ def open_record(folder: Path) -> ResultFile:
 SMALL = ("veteran", "random", "--scenario", "apprentice", "--scenario", DUEL, "--battles", "40")
 
 
-def test_an_interrupted_tournament_resumes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    whole = run(*SMALL, out=tmp_path / "whole")
-    count = 0
-
-    def interrupted(match: Match) -> MatchResult:
-        nonlocal count
-        count += 1
-        if count == 6:
-            raise KeyboardInterrupt
-        return play_match(match)
-
-    monkeypatch.setattr(running, "play_match", interrupted)
-    part = run(*SMALL, out=tmp_path / "part", status=INTERRUPTED)
-    assert part["interrupted"]
-    assert [len(each["cells"]) for each in part["scenarios"]] == [4, 1]
-    assert "interrupted after 6 of 10 parts; the same command continues" in capsys.readouterr().err
-    file = tmp_path / "part" / FILE
-    file.write_bytes(file.read_bytes() + b'{"cell": {"scena')  # interrupted as if by a power cut
-    again = run(*SMALL, out=tmp_path / "part")
-    assert count == 6 + 3
-    once_more = run(*SMALL, out=tmp_path / "part")  # finds all matches finished
-    assert count == 6 + 3
-    for key in ("scenarios", "rating", "misfit"):
-        assert again[key] == once_more[key] == whole[key]
-
-
-def test_other_settings_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_are_rejected(tmp_path: Path, scripts: Scripts) -> None:
     run(*SMALL, out=tmp_path)
     before = (tmp_path / FILE).read_bytes()
-    capsys.readouterr()
-    assert tournament.main([*SMALL[:-1], "41", "--out", str(tmp_path)]) == 2
-    err = capsys.readouterr().err
-    assert f"{tmp_path / FILE} holds another tournament, with battles 40, not 41" in err
-    assert err.count("\n") == 1
+    error = scripts.error(f"experiments.tournament {' '.join(SMALL[:-1])} 41 --out {tmp_path}")
+    assert f"{tmp_path / FILE} holds another tournament, with battles 40, not 41" in error
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_two_tournaments_in_one_folder_are_rejected(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_tournaments_in_one_folder_are_rejected(tmp_path: Path, scripts: Scripts) -> None:
     with open_record(tmp_path):
-        assert tournament.main([*SMALL, "--out", str(tmp_path)]) == 2
-    assert "another process works on a tournament there" in capsys.readouterr().err
+        error = scripts.error(f"experiments.tournament {' '.join(SMALL)} --out {tmp_path}")
+    assert "another process works on a tournament there" in error
     with open_record(tmp_path) as free:
         assert free.lines == []
 
@@ -488,41 +459,14 @@ def test_a_file_that_is_no_record_is_rejected(tmp_path: Path) -> None:
         open_record(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["veteren"], "did you mean veteran?"),
-        (["random", "random"], "agent: random is given twice"),
-        (["optimal:2"], "expected the chance of a random action"),
-        (["missing.zip"], "missing.zip"),
-        (["random", "--scenario", "archmage-dual"], "scenario: expected"),
-        (["random", "--battles", "0"], "--battles: expected more than 0, found 0"),
-        (["random", "--move-seconds", "soon"], "--move-seconds: expected a number, found 'soon'"),
-        (["random", "--seed", "-1"], "expected 0 or more, found -1"),
-    ],
-)
-def test_bad_input_ends_with_one_line(
-    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        tournament.main([*arguments, "--out", str(tmp_path / "out")])
-    assert ended.value.code == 2
-    captured = capsys.readouterr()
-    assert message in captured.err
-    assert captured.err.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.parametrize("name", ["../../escaped", "/tmp/escaped", "a/b", "rating"])
 def test_names_of_scenarios_cannot_leave_the_folder(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, scripts: Scripts
 ) -> None:
     file, out = tmp_path / "own.toml", tmp_path / "one" / "out"
     file.write_text(f'name = "{name}"\n[caster]\n[dispeller]\n')
-    with pytest.raises(SystemExit) as ended:
-        tournament.main(["random", "--scenario", str(file), "--out", str(out)])
-    assert ended.value.code == 2
-    assert ": expected " in capsys.readouterr().err
+    line = f"experiments.tournament random --scenario {file} --out {out}"
+    assert ": expected " in scripts.error(line)
     assert [*tmp_path.rglob("*")] == [file]
 
 

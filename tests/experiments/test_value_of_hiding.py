@@ -1,12 +1,12 @@
 """The value of hiding an item: its scenarios, table, picture, resuming."""
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from experiments import value_of_hiding
+from tests.support.scripts import results_in
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import solve
 
@@ -14,7 +14,7 @@ from wfb_gym.solver import solve
 def run(out: Path, *arguments: str) -> Any:
     """Return a quick run's results."""
     assert value_of_hiding.main(["--quick", "--out", str(out), *arguments]) == 0
-    return json.loads((out / "results.json").read_text(encoding="utf-8"))
+    return results_in(out)
 
 
 def test_the_item_is_taken_from_its_bearer_and_hidden() -> None:
@@ -29,6 +29,7 @@ def test_the_item_is_taken_from_its_bearer_and_hidden() -> None:
 
 def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(tmp_path: Path) -> None:
     parts = run(tmp_path)["parts"]
+    assert (tmp_path / "value-of-hiding.png").is_file()
     assert [part["chance"] for part in parts] == [0.0, 0.5, 1.0]
     lesson = load_scenario("apprentice")
     scroll = lesson.model_copy(
@@ -54,28 +55,3 @@ def test_the_table_has_the_owners_gain(tmp_path: Path) -> None:
 def test_a_secret_of_the_casters_is_worth_something_to_the_caster(tmp_path: Path) -> None:
     found = run(tmp_path, "--side", "caster", "--item", "Power Stone")
     assert found["parts"][1]["value"] >= found["parts"][1]["known"] - 1e-9
-
-
-def test_an_interrupted_run_resumes(tmp_path: Path) -> None:
-    run(tmp_path)
-    before = (tmp_path / "parts.jsonl").read_bytes()
-    run(tmp_path)
-    assert (tmp_path / "parts.jsonl").read_bytes() == before
-    assert (tmp_path / "value-of-hiding.png").is_file()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
-        (["--scenario", "hidden-scroll"], "without hidden items"),
-        (["--item", "Wizard's Staff"], "does nothing before it is used"),
-        (["--item", "Nothing"], "an item of this file or bundled"),
-        (["--chances", "0"], "--chances"),
-    ],
-)
-def test_wrong_settings_are_rejected(
-    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit):
-        value_of_hiding.main(["--quick", *arguments])
-    assert expected in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """The value of history: information states, averaged policies, the table, resuming."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,8 @@ import numpy as np
 import pytest
 
 from experiments import value_of_history
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
+from tests.support.scripts import results_in
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
 
@@ -16,7 +16,7 @@ from wfb_gym.solver import HiddenGame
 def run(out: Path, *arguments: str) -> Any:
     """Return a quick run's results."""
     assert value_of_history.main(["--quick", "--out", str(out), *arguments]) == 0
-    return json.loads((out / "results.json").read_text(encoding="utf-8"))
+    return results_in(out)
 
 
 def test_averages_are_a_policy_of_observations() -> None:
@@ -63,19 +63,3 @@ def test_the_table_has_a_row_for_each_seat(tmp_path: Path) -> None:
     header, *rows = value_of_history.memory_rows(results)
     assert [row[:2] for row in rows] == [["hidden-scroll", seat] for seat in SEATS]
     assert all(len(row) == len(header) for row in rows)
-
-
-def test_an_interrupted_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = run(tmp_path)
-
-    def nothing(*_: Any) -> Any:
-        raise AssertionError
-
-    monkeypatch.setattr(value_of_history, "HiddenGame", nothing)
-    assert run(tmp_path)["parts"] == before["parts"]
-
-
-def test_a_scenario_without_secrets_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        value_of_history.main(["archmage-duel"])
-    assert "expected hidden items, found none in archmage-duel" in capsys.readouterr().err

@@ -17,13 +17,14 @@ import torch
 
 from agents.distillation.grading import grade_scenarios
 from agents.distillation.targets import TargetSource, make_targets
-from experiments import experiment, exploitability, leaderboard, ray_cluster, tournament, workers
+from experiments import experiment, leaderboard, ray_cluster, tournament, workers
 from experiments.attempts import WorkerError
 from experiments.common import FAILED
 from experiments.leaderboards import jobs, protocol
 from experiments.ray_cluster import LOCAL, ROOT
 from experiments.workers import HERE, Workers, open_workers
 from tests.experiments.tasks import die_at_three, fail_at_three, read_file, slow_first
+from tests.support.scripts import Scripts
 from wfb_gym.generating import KINDS
 from wfb_gym.players.learned import NetworkAgent
 
@@ -153,13 +154,13 @@ def test_a_failure_in_a_process_gives_one_line(
 
 
 def test_without_ray_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripts: Scripts
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     out = tmp_path / "out"
-    assert tournament.main(["random", "--ray", "local", "--out", str(out)]) == FAILED
+    error = scripts.run(f"experiments.tournament random --ray local --out {out}", FAILED).err
     expected = "python -m experiments.tournament: Ray is not installed: pip install 'wfb-gym[ray]'"
-    assert capsys.readouterr().err == f"{expected}\n"
+    assert error == f"{expected}\n"
     assert not out.exists()
 
 
@@ -216,13 +217,12 @@ def test_a_tournaments_record_is_the_same(tmp_path: Path, request: pytest.Fixtur
     assert pool.done == 9 + 5
 
 
-def test_grades_are_the_same(
-    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> None:
-    arguments = ["veteran", str(POLICY), "--scenario", "apprentice", "--scenario", "archmage-duel"]
-    here = exploitability.main([*arguments, "--json"]), capsys.readouterr().out
+def test_grades_are_the_same(request: pytest.FixtureRequest, scripts: Scripts) -> None:
+    scenarios = "--scenario apprentice --scenario archmage-duel"
+    line = f"experiments.exploitability veteran {POLICY} {scenarios} --json"
+    here = scripts.run(line, FAILED).out  # the policy plays one seat
     pool: Elsewhere = request.getfixturevalue("elsewhere")
-    assert (exploitability.main([*arguments, "--json"]), capsys.readouterr().out) == here
+    assert scripts.run(line, FAILED).out == here
     assert pool.done == 2
 
 
@@ -244,7 +244,7 @@ def test_submissions_are_the_same(
 
 @pytest.mark.usefixtures("elsewhere")
 def test_a_rejected_policy_is_reported_once(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = protocol.generated_scenarios("phase-500")[:6]
     monkeypatch.setattr(protocol, "generated_scenarios", lambda _: few)
@@ -280,13 +280,13 @@ def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None
 
 
 def test_an_unreachable_cluster_is_reported_before_the_start(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, scripts: Scripts
 ) -> None:
     pytest.importorskip("ray")
     out = tmp_path / "out"
     for address, reason in (("127.0.0.1:1", "rejected"), ("nowhere", "expected HOST:PORT")):
-        assert tournament.main(["random", "--ray", address, "--out", str(out)]) == FAILED
-        reported = capsys.readouterr().err
+        line = f"experiments.tournament random --ray {address} --out {out}"
+        reported = scripts.run(line, FAILED).err
         assert reported.startswith(f"python -m experiments.tournament: no Ray at {address}: ")
         assert reason in reported
         assert reported.count("\n") == 1

@@ -9,9 +9,9 @@ import numpy as np
 
 import wfb_gym  # noqa: F401 - registers the ids
 from tests.engine.invariants import BROKEN, play_on
-from tests.envs.playing import PHASES
 from tests.fuzzing.laws import require_message
 from tests.fuzzing.running import Kind, Rng
+from tests.support.playing import PHASES
 from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.generating import Generation, generate

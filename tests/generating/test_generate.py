@@ -15,16 +15,15 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
+from tests.support.armies import army_cost, people_of
 from wfb_gym.generating import KINDS, Generated, Generation, generate
 from wfb_gym.generating.characters import BOUND, OF_LISTS, RUNE, SCROLL, STONE
-from wfb_gym.generating.drafts import BANNER_POINTS
-from wfb_gym.generating.options import HORRORS_CHAMPION_POINTS, slots_of
+from wfb_gym.generating.options import slots_of
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.profiles import (
-    ArmyList,
     army_list,
     bundled_armies,
     character_profiles,
@@ -53,37 +52,9 @@ def armies() -> Iterator[tuple[Scenario, Army]]:
             yield scenario, army
 
 
-def people_of(army: Army) -> ArmyList:
-    """Return the list that contains all profiles of an army."""
-    named = {unit.profile for unit in army.units}
-    named |= {who.profile for who in army.characters if who.profile is not None}
-    found = []
-    for people in map(army_list, bundled_armies()):
-        rows = {unit.name for unit in people.units} | {who.name for who in people.characters}
-        if rows >= named:
-            found.append(people)
-    assert len(found) == 1, army.name
-    return found[0]
-
-
 def slot_of(who: Character) -> str | None:
     """Return lord or hero; None for a unit of Daemons that casts."""
     return None if who.profile is None else character_profiles()[who.profile].slot
-
-
-def army_cost(scenario: Scenario, army: Army) -> float:
-    """Return the points of a generated army: units with banners, characters with items."""
-    points = 0.0
-    for unit in army.units:
-        points += unit.models * unit.points
-        if unit.magic_item and unit.profile is not None:
-            given = unit.magic_resistance - unit_profiles()[unit.profile].magic_resistance
-            points += BANNER_POINTS[given and unit.magic_resistance]
-    for who in army.characters:
-        casting = isinstance(who, Wizard) and who.daemon_unit is not None
-        points += HORRORS_CHAMPION_POINTS if casting else who.points
-        points += sum(scenario.catalogue[name].points for name in who.items)
-    return points
 
 
 def check_points_and_slots(scenario: Scenario, army: Army, options: Generation) -> None:
@@ -366,48 +337,34 @@ def test_every_first_army_has_a_target() -> None:
 # -------------------------------------------------------------------------------- wishes
 
 
-def test_dwarfs_have_runes_and_four_dice() -> None:
-    for seed in range(20):
-        army = generate(seed, Generation(opposition="dwarfs")).dispeller
-        assert army.dwarf
-        assert army.runesmiths
-        assert not army.wizards
+@pytest.mark.parametrize("seed", range(20))
+def test_opposition(seed: int) -> None:
+    """The second army has runes, Daemons that cast, other wizards, or only two dice."""
+    dwarfs = generate(seed, Generation(opposition="dwarfs")).dispeller
+    assert dwarfs.dwarf
+    assert dwarfs.runesmiths
+    assert not dwarfs.wizards
+    scenario = generate(seed, Generation(opposition="daemons"))
+    daemons = scenario.dispeller
+    assert people_of(daemons).name == "Daemons"
+    tables = {scenario.miscast_table_of(daemons, wizard) for wizard in daemons.wizards}
+    assert tables == {"daemons"}
+    others = generate(seed, Generation(opposition="wizards")).dispeller
+    assert others.wizards
+    assert people_of(others).name != "Daemons"
+    none = generate(seed, Generation(opposition="none")).dispeller
+    assert (none.wizards, none.runesmiths, none.dwarf) == ((), (), False)
+    assert not any(who.items for who in none.characters)
+    assert not any(unit.magic_item for unit in none.units)
 
 
-def test_daemons_cast_with_their_own_table() -> None:
-    for seed in range(20):
-        scenario = generate(seed, Generation(opposition="daemons"))
-        army = scenario.dispeller
-        assert people_of(army).name == "Daemons"
-        assert army.wizards
-        assert {scenario.miscast_table_of(army, wizard) for wizard in army.wizards} == {"daemons"}
-
-
-def test_other_wizards_than_daemons_occur() -> None:
-    for seed in range(20):
-        army = generate(seed, Generation(opposition="wizards")).dispeller
-        assert army.wizards
-        assert people_of(army).name != "Daemons"
-
-
-def test_opposition_none_is_only_two_dice() -> None:
-    for seed in range(20):
-        army = generate(seed, Generation(opposition="none")).dispeller
-        assert not army.wizards
-        assert not army.runesmiths
-        assert not army.dwarf
-        assert not any(who.items for who in army.characters)
-        assert not any(unit.magic_item for unit in army.units)
-
-
-def test_only_requested_lores_and_armies_occur() -> None:
+@pytest.mark.parametrize("seed", range(20))
+def test_only_requested_lores_and_armies_occur(seed: int) -> None:
     options = Generation(lores=("Light", "Metal"), armies=("empire", "skaven"))
-    for seed in range(20):
-        scenario = generate(seed, options)
-        for army in scenario.armies:
-            assert people_of(army).name in ("Empire", "Skaven")
-            for wizard in army.wizards:
-                assert {s.lore for s in wizard.candidate_spells} <= {"Light", "Metal"}
+    scenario = generate(seed, options)
+    check(scenario, options)
+    for army in scenario.armies:
+        assert people_of(army).name in ("Empire", "Skaven")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,22 @@ class Character:
         return self.unit or self.daemon_unit
 
 
+KARL = Character(position=(36.0, 10.0))
+"""The caster of most tests."""
+
+
+def foe(
+    name: str = "Foe",
+    y: float = 20.0,
+    x: float = 36.0,
+    models: int = 5,
+    frontage: int = 5,
+    **keys: Any,
+) -> Unit:
+    """Return a unit that faces the caster, its front edge 10 inches away by default."""
+    return Unit(name, models, min(models, frontage), (x, y), 180.0, **keys)
+
+
 @dataclass(frozen=True)
 class Army:
     units: tuple[Unit, ...] = ()

@@ -19,34 +19,18 @@ def points(*theirs: Unit | Character, ours: tuple[Unit, ...] = ()) -> Comets:
     return deployment((KARL, *ours), theirs).comets(0)
 
 
-def reaching(found: Comets, radius: float, *codes: int) -> Floats:
-    """Points from which all these pieces are within a radius."""
-    columns = [found.codes.index(code) for code in codes]
-    return found.places[(found.distances[:, columns] <= radius).all(axis=1)]
-
-
-def test_a_point_between_two_units_reaches_both() -> None:
-    found = points(LEFT, RIGHT)
-    assert not len(reaching(found, 2.0, LEFT_CODE, RIGHT_CODE))
-    both = reaching(found, 3.0, LEFT_CODE, RIGHT_CODE)
-    assert len(both)
-    assert ((both[:, 0] >= 32.5) & (both[:, 0] <= 37.5)).all()
-    middles = found.distances[:2]
-    assert middles.max(axis=1).min() > 6.0  # from no middle of a unit
+def somewhere(choices: np.random.Generator, name: str) -> Unit:
+    place = (float(choices.uniform(15, 45)), float(choices.uniform(15, 33)))
+    ranks = int(choices.integers(1, 20)), int(choices.integers(1, 8))
+    return Unit(name, *ranks, place, float(choices.uniform(0, 360)))
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_point_reaches_a_set_of_enemies_that_none_of_the_points_reaches(seed: int) -> None:
     choices = np.random.default_rng(seed)
-
-    def somewhere(name: str) -> Unit:
-        place = (float(choices.uniform(15, 45)), float(choices.uniform(15, 33)))
-        ranks = int(choices.integers(1, 20)), int(choices.integers(1, 8))
-        return Unit(name, *ranks, place, float(choices.uniform(0, 360)))
-
-    foes = [somewhere(f"foe {k}") for k in range(choices.integers(1, 7))]
-    own = tuple(somewhere(f"own {k}") for k in range(choices.integers(0, 3)))
+    foes = [somewhere(choices, f"foe {k}") for k in range(choices.integers(1, 7))]
+    own = tuple(somewhere(choices, f"own {k}") for k in range(choices.integers(0, 3)))
     where = deployment((KARL, *own), tuple(foes))
     found = where.comets(0)
     tried = choices.uniform(0, 1, (3000, 2)) * [72.0, 48.0]
@@ -78,7 +62,7 @@ def everywhere(places: Floats) -> Floats:
 
 
 def nowhere(places: Floats) -> Floats:
-    return np.full(len(places), np.inf)
+    return -everywhere(places)
 
 
 def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
@@ -116,11 +100,7 @@ def largest_sets(reached: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> se
 @given(st.integers(0, 2**32 - 1))
 def test_every_largest_set_that_one_point_reaches_is_offered_with_its_best_point(seed: int) -> None:
     choices = np.random.default_rng(seed)
-    foes = [
-        Unit(f"foe {k}", int(choices.integers(1, 20)), 5,
-             (float(choices.uniform(15, 45)), float(choices.uniform(15, 33))), 180.0)
-        for k in range(choices.integers(1, 8))
-    ]  # fmt: skip
+    foes = [somewhere(choices, f"foe {k}") for k in range(choices.integers(1, 8))]
     found = points(*foes)
     codes = [16 + k for k in range(len(foes))]
     columns = [found.codes.index(code) for code in codes]

@@ -3,59 +3,48 @@ import sys
 
 import pytest
 
-from tests.geometry.stand_ins import (
-    Character,
-    Terrain,
-    Unit,
-    deployment,
+from tests.geometry.stand_ins import Character, Terrain, Unit, deployment
+
+Pieces = tuple[Unit | Character, ...]
+
+A = Unit("A", 5, 5, (30.0, 20.0))
+SHORT = Unit("A", 6, 5, (30.0, 20.0))  # its last model at x 29.5 to 30.5, y 18 to 19
+FIGHTER = Unit("A", 10, 5, (30.0, 20.0), in_combat=True)
+BEHIND = Unit("B", 1, 1, (29.5, 19.0))
+
+
+def facing(y: float) -> Unit:
+    """Return an engaged unit whose front edge is there."""
+    return Unit("B", 10, 5, (31.0, y), 180.0, in_combat=True)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "keys"),
+    [
+        ((A, Unit("B", 5, 5, (35.0, 20.0))), (), None),  # they touch
+        ((A, Unit("B", 5, 5, (34.991, 20.0))), (), None),
+        ((A, Unit("B", 5, 5, (34.98, 20.0))), (), ("caster.units[1]", "caster.units[0]")),
+        ((FIGHTER,), (facing(20.0),), None),
+        ((FIGHTER,), (facing(19.9),), ("dispeller.units[0]", "caster.units[0]")),
+        # The notch of a short last rank is free.
+        ((SHORT, Character(position=(31.0, 19.0))), (), None),
+        ((SHORT, Character(position=(30.4, 19.0))), (), ("caster.wizards[0]", "caster.units[0]")),
+        # A character in a unit enlarges it.
+        ((A, BEHIND), (), None),
+        ((A, BEHIND, Character(unit="A")), (), ("caster.units[1]", "caster.units[0]")),
+        # Characters off the battlefield, or dead.
+        ((A, Character(status="off_table")), (), None),
+        ((A, Character("B", (30.0, 20.0), status="dead")), (), None),
+        # Both at an edge of the battlefield.
+        ((Unit("A", 5, 5, (2.5, 1.0)), Unit("B", 5, 5, (69.5, 48.0))), (), None),
+    ],
 )
-from wfb_gym.geometry import Deployment
-
-
-def overlaps(where: Deployment) -> list[tuple[str, str]]:
-    """Keys of each two pieces that overlap, the later one first."""
-    return [(p.key, q.key) for p, q, _ in where.misplacements() if q is not None]
-
-
-def problems(*ours: Unit | Character) -> list[tuple[str, str]]:
-    return overlaps(deployment(ours))
-
-
-def test_units_that_touch_do_not_overlap() -> None:
-    left, right = Unit("A", 5, 5, (30.0, 20.0)), Unit("B", 5, 5, (35.0, 20.0))
-    assert problems(left, right) == []
-    assert problems(left, Unit("B", 5, 5, (34.991, 20.0))) == []
-    found = [("caster.units[1]", "caster.units[0]")]
-    assert problems(left, Unit("B", 5, 5, (34.98, 20.0))) == found
-
-
-def test_engaged_enemies_may_touch_front_to_front() -> None:
-    ours = Unit("A", 10, 5, (30.0, 20.0), in_combat=True)
-    theirs = Unit("B", 10, 5, (31.0, 20.0), 180.0, in_combat=True)
-    assert overlaps(deployment((ours,), (theirs,))) == []
-    over = Unit("B", 10, 5, (31.0, 19.9), 180.0, in_combat=True)
-    found = [("dispeller.units[0]", "caster.units[0]")]
-    assert overlaps(deployment((ours,), (over,))) == found
-
-
-def test_the_notch_of_a_short_last_rank_is_free() -> None:
-    short = Unit("A", 6, 5, (30.0, 20.0))  # its last model at x 29.5 to 30.5, y 18 to 19
-    assert problems(short, Character(position=(31.0, 19.0))) == []
-    found = [("caster.wizards[0]", "caster.units[0]")]
-    assert problems(short, Character(position=(30.4, 19.0))) == found
-
-
-def test_a_character_in_a_unit_overlaps_nothing_but_enlarges_his_unit() -> None:
-    unit = Unit("A", 5, 5, (30.0, 20.0))
-    behind = Unit("B", 1, 1, (29.5, 19.0))
-    assert problems(unit, behind) == []
-    assert len(problems(unit, behind, Character(unit="A"))) == 1
-
-
-def test_pieces_off_the_battlefield_or_dead_do_not_overlap() -> None:
-    unit = Unit("A", 5, 5, (30.0, 20.0))
-    off = Character(status="off_table"), Character("B", (30.0, 20.0), status="dead")
-    assert problems(unit, *off) == []
+def test_pieces_that_overlap_are_found(
+    ours: Pieces, theirs: Pieces, keys: tuple[str, str] | None
+) -> None:
+    found = deployment(ours, theirs).misplacements()
+    overlaps = [(p.key, None if q is None else q.key) for p, q, _ in found]
+    assert overlaps == ([] if keys is None else [keys])
 
 
 @pytest.mark.parametrize(
@@ -66,10 +55,6 @@ def test_every_base_is_on_the_battlefield(x: float, y: float, beyond: float) -> 
     (found,) = deployment((Unit("A", 5, 5, (x, y)),)).misplacements()
     assert (found.piece.name, found.other) == ("A", None)
     assert found.beyond == pytest.approx(beyond)
-
-
-def test_a_unit_may_be_at_the_edge_of_the_battlefield() -> None:
-    assert problems(Unit("A", 5, 5, (2.5, 1.0)), Unit("B", 5, 5, (69.5, 48.0))) == []
 
 
 def test_without_a_battlefield_every_position_is_valid() -> None:

@@ -1,13 +1,12 @@
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.geometry.stand_ins import (
-    Character,
-    Unit,
-    deployment,
-)
+from tests.geometry.stand_ins import Character, Unit, deployment
 from wfb_gym.geometry import Deployment
 from wfb_gym.geometry.formation import bases_of, blocks_of, cells, frame_at
 
@@ -18,31 +17,59 @@ def centres(where: Deployment, code: int) -> list[list[float]]:
     return found
 
 
+def boyz(models: int, frontage: int = 5, **keys: Any) -> Unit:
+    return Unit(models=models, frontage=frontage, position=(10.0, 20.0), **keys)
+
+
+IN_BOYZ, HANS = Character(unit="Boyz"), Character("Hans", unit="Boyz")
+HORRORS = Unit("Horrors", 10, 5, (10.0, 20.0), base=(50.8, 50.8))
+
+
+@pytest.mark.parametrize(
+    ("pieces", "code", "first"),
+    [
+        # Ranks are behind the front edge.
+        ((boyz(4, 2),), 0, [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]),
+        ((boyz(2, 1, facing=90.0),), 0, [[9.5, 20.0], [8.5, 20.0]]),
+        # Characters are in the middle of the front rank, flush with it.
+        ((boyz(5, 3), IN_BOYZ), 10, [[10.0, 19.5]]),
+        ((boyz(5, 3), IN_BOYZ, HANS), 11, [[9.0, 19.5]]),
+        (  # they displace models
+            (boyz(5, 3), IN_BOYZ, HANS),
+            0,
+            [[11.0, 19.5], [10.0, 18.5], [9.0, 18.5], [11.0, 18.5], [10.0, 17.5]],
+        ),
+        ((boyz(5), Character(unit="Boyz", base=(25.4, 50.8))), 10, [[10.0, 19.0]]),
+        ((boyz(5), Character(unit="Boyz", status="dead")), 0, [[10.0, 19.5]]),
+        # The focal model of Daemons is the middle model of their front rank.
+        ((HORRORS, Character(daemon_unit="Horrors")), 10, [[10.0, 19.0]]),
+        ((HORRORS, Character(daemon_unit="Horrors")), 0, [[10.0, 19.0]]),
+    ],
+)
+def test_places_of_models(
+    pieces: tuple[Unit | Character, ...], code: int, first: list[list[float]]
+) -> None:
+    assert centres(deployment(pieces), code)[: len(first)] == first
+
+
+def test_a_focal_model_is_one_of_its_unit() -> None:
+    assert len(centres(deployment((HORRORS, Character(daemon_unit="Horrors"))), 0)) == 10
+
+
 def test_facing_turns_clockwise_from_growing_y() -> None:
     for facing, forward in ((0, (0, 1)), (90, (1, 0)), (180, (0, -1)), (270, (-1, 0))):
         assert frame_at((3.0, 4.0), facing).axes[1] == pytest.approx(forward)
     assert frame_at((3.0, 4.0), 90).world(np.array([1.0, 2.0])) == pytest.approx([5.0, 3.0])
 
 
-def test_ranks_are_behind_the_front_edge() -> None:
-    where = deployment((Unit(models=4, frontage=2, position=(10.0, 20.0)),))
-    assert centres(where, 0) == [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]
-
-
-def test_a_turned_unit_also_has_its_ranks_behind_its_front() -> None:
-    unit = Unit(models=2, frontage=1, position=(10.0, 20.0), facing=90.0)
-    assert centres(deployment((unit,)), 0) == [[9.5, 20.0], [8.5, 20.0]]
-
-
 def test_bases_are_measured_in_millimetres() -> None:
-    unit = Unit(models=2, frontage=2, position=(10.0, 20.0), base=(20.0, 40.0))
-    bases = deployment((unit,)).bases(0)
+    bases = deployment((boyz(2, 2, base=(20.0, 40.0)),)).bases(0)
     assert bases.half == pytest.approx([10 / 25.4, 20 / 25.4])
     assert bases.centres[0] == pytest.approx([-10 / 25.4, -20 / 25.4])
 
 
 def test_a_short_last_rank_is_centred() -> None:
-    where = deployment((Unit(models=7, frontage=5, position=(10.0, 20.0)),))
+    where = deployment((boyz(7),))
     assert centres(where, 0)[5:] == [[10.0, 18.5], [9.0, 18.5]]
     blocks = blocks_of(where.pieces[0])
     assert blocks.tolist() == [[[-2.5, -1.0], [2.5, 0.0]], [[-1.5, -2.0], [0.5, -1.0]]]
@@ -75,41 +102,13 @@ def test_the_blocks_of_a_unit_are_its_bases_and_places_of_its_characters(
             assert ((centre > low) & (centre < high)).all(axis=1).any()
 
 
-def test_a_character_is_in_the_middle_of_his_units_front_rank() -> None:
-    unit = Unit(models=5, frontage=3, position=(10.0, 20.0))
-    where = deployment((unit, Character(unit="Boyz"), Character("Hans", unit="Boyz")))
-    assert centres(where, 10) == [[10.0, 19.5]]
-    assert centres(where, 11) == [[9.0, 19.5]]
-    assert centres(where, 0) == [[11, 19.5], [10, 18.5], [9, 18.5], [11, 18.5], [10, 17.5]]
-
-
-def test_a_larger_base_of_a_character_is_flush_with_the_front() -> None:
-    unit = Unit(models=5, frontage=5, position=(10.0, 20.0))
-    rider = Character(unit="Boyz", base=(25.4, 50.8))
-    assert centres(deployment((unit, rider)), 10) == [[10.0, 19.0]]
-
-
-def test_a_dead_character_takes_no_place_in_his_unit() -> None:
-    unit = Unit(models=5, frontage=5, position=(10.0, 20.0))
-    where = deployment((unit, Character(unit="Boyz", status="dead")))
-    assert centres(where, 0)[0] == [10.0, 19.5]
-
-
-def test_the_focal_model_of_daemons_is_the_middle_model_of_their_front_rank() -> None:
-    unit = Unit("Horrors", 10, 5, (10.0, 20.0), base=(50.8, 50.8))
-    where = deployment((unit, Character(daemon_unit="Horrors")))
-    assert centres(where, 10) == [[10.0, 19.0]] == centres(where, 0)[:1]
-    assert len(centres(where, 0)) == 10
-
-
 def test_engagement_is_shared_by_a_unit_and_its_characters() -> None:
-    unit = Unit(models=5, position=(10.0, 20.0))
-    fighting = Character(unit="Boyz", in_combat=True)
-    pieces = deployment((unit, fighting, Character("Hans", unit="Boyz"))).pieces
+    fighting = replace(IN_BOYZ, in_combat=True)
+    pieces = deployment((boyz(5), fighting, HANS)).pieces
     assert all(piece.engaged for piece in pieces.values())
 
 
 def test_a_magic_item_of_a_character_is_in_his_unit() -> None:
-    unit = Unit(models=5, position=(10.0, 20.0))
-    assert deployment((unit, Character(unit="Boyz", items=("Wand",)))).pieces[0].magic_item
-    assert not deployment((unit, Character(unit="Boyz"))).pieces[0].magic_item
+    for items in ((), ("Wand",)):
+        pieces = deployment((boyz(5), replace(IN_BOYZ, items=items))).pieces
+        assert pieces[0].magic_item == bool(items)

@@ -1,9 +1,13 @@
 """Geometry of scenario files."""
 
 import gc
+from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, aimed, army, unit, wizard
+from tests.support.builders import spell as plain_spell
+from tests.support.packed import scenario
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.targets import has_aim
 from wfb_gym.geometry import Verdict
@@ -15,61 +19,36 @@ from wfb_gym.scenario import (
     bundled_scenarios,
     explain_targets,
     load_scenario,
-    scenario_from_dict,
 )
 from wfb_gym.scenario.scenario import _DEPLOYMENTS
 
-
-def written(y: float = 30.0) -> dict[str, object]:
-    return {
-        "name": "old-wood",
-        "battlefield": {
-            "width": 72.0,
-            "depth": 48.0,
-            "terrain": [
-                {"name": "Old Wood", "kind": "wood", "position": [48.0, 24.0], "size": [12.0, 6.0]}
-            ],
-        },
-        "caster": {
-            "wizards": [
-                {
-                    "name": "Karl",
-                    "level": 2,
-                    "position": [36.0, 10.0],
-                    "spells": [{"name": "Fire Ball"}, {"name": "Burning Head"}],
-                },
-                {"name": "Fiend", "level": 2, "daemon_unit": "Horrors", "lore": "Shadow"},
-            ],
-            "units": [
-                {
-                    "name": "Horrors", "models": 10, "toughness": 3, "points": 15.0,
-                    "base": [25.0, 25.0], "position": [20.0, 10.0],
-                    "traits": ["daemons"],
-                }
-            ],
-        },
-        "dispeller": {
-            "heroes": [{"name": "Hans", "unit": "Boyz"}],
-            "units": [
-                {
-                    "name": "Boyz", "models": 25, "toughness": 4, "points": 5.0,
-                    "base": [25.0, 25.0], "position": [36.0, y], "facing": 180.0,
-                },
-                {
-                    "name": "Mob", "models": 25, "toughness": 4, "points": 5.0,
-                    "base": [25.0, 25.0], "position": [50.0, 30.0], "facing": 180.0,
-                },
-            ],
-        },
-    }  # fmt: skip
+FIRE_BALL, BURNING_HEAD = {"name": "Fire Ball"}, {"name": "Burning Head"}
+WOOD = {"name": "Old Wood", "kind": "wood", "position": [48.0, 24.0], "size": [12.0, 6.0]}
+BASE = [25.0, 25.0]
+HORRORS = unit("Horrors", points=15.0, base=BASE, position=[20.0, 10.0], traits=["daemons"])
 
 
-def scenario(y: float = 30.0) -> Scenario:
-    return scenario_from_dict(written(y))
+def written(*spells: Data, y: float = 30.0, units: tuple[Data, ...] = (), **keys: Any) -> Scenario:
+    """Return a wizard with these spells, and Daemons, against two units and a hero."""
+    karl = wizard(2, *spells or (FIRE_BALL, BURNING_HEAD), name="Karl", position=[36.0, 10.0])
+    fiend = wizard(2, name="Fiend", daemon_unit="Horrors", lore="Shadow")
+    boyz = unit("Boyz", 25, toughness=4, points=5.0, base=BASE, position=[36.0, y], facing=180.0)
+    mob = {**boyz, "name": "Mob", "position": [50.0, 30.0]}
+    return scenario(
+        army(karl, fiend, units=[HORRORS, *units]),
+        army(heroes=[{"name": "Hans", "unit": "Boyz"}], units=[boyz, mob]),
+        battlefield={"width": 72.0, "depth": 48.0, "terrain": [WOOD]},
+        **keys,
+    )
+
+
+def explained(spell: Data, **keys: Any) -> list[TargetRow]:
+    """Return the targets of Karl's only spell, for people."""
+    return explain_targets(written(spell, **keys), 0, "Karl", spell["name"])
 
 
 def test_targets_of_a_written_scenario_are_checked() -> None:
-    here = scenario()
+    here = written()
     effect = here.caster.wizards[0].spells[0].effect
     assert effect is not None
     assert here.aim(0, 0, effect).verdicts() == [
@@ -80,7 +59,7 @@ def test_targets_of_a_written_scenario_are_checked() -> None:
 
 
 def test_a_line_of_a_written_scenario_strikes_the_ranks_in_front() -> None:
-    here = scenario(20.0)
+    here = written(y=20.0)
     effect = here.caster.wizards[0].spells[1].effect
     assert effect is not None
     unit, hero = here.aim(0, 0, effect).strikes(16)
@@ -91,119 +70,98 @@ def test_a_line_of_a_written_scenario_strikes_the_ranks_in_front() -> None:
 
 
 def test_a_wizard_who_rolls_his_spells_may_ask_about_all_of_his_lore() -> None:
-    rows = explain_targets(scenario(), 0, "Fiend", "Steed of Shadows")
+    rows = explain_targets(written(), 0, "Fiend", "Steed of Shadows")
     assert [row.legal for row in rows] == [False, False]
     assert rows[1].reason == "a Daemon may not leave its unit by magic"
 
 
 def test_units_that_overlap_are_rejected_with_their_keys() -> None:
     with pytest.raises(ScenarioError) as refused:
-        scenario(9.5)
+        written(y=9.5)
     (problem,) = refused.value.problems
     assert problem.key == "dispeller.units[0].position"
     assert problem.found == "Boyz over Karl (caster.wizards[0])"
 
 
-def test_targets_are_explained_for_people() -> None:
-    here = scenario()
-    assert explain_targets(here, 0, "Karl", "Fire Ball") == [
-        TargetRow("Boyz", True, ""),
-        TargetRow("Mob", False, "is out of sight behind Old Wood"),
-        TargetRow("Hans", False, "is in Boyz; legal after it leaves the unit"),
-    ]
+REACHED = "every enemy in reach"
+STORM: Data = {"target": "enemy_area", "damage": {"hits": "1", "strength": 4}}
+GLOOM: Data = {"target": "enemy_area", "worth": {"points": 3}}
+BY_POINT = "by aiming at a point that reaches it"
 
 
-def test_a_comet_is_explained_by_the_enemies_that_its_points_reach() -> None:
-    document = written()
-    document["caster"]["wizards"][0]["spells"] = [  # type: ignore[index]
-        {"name": "The Comet of Casandora"}
-    ]
-    rows = explain_targets(scenario_from_dict(document), 0, "Karl", "The Comet of Casandora")
-    assert rows == [
-        TargetRow("Boyz", True, "by aiming at a point that reaches it"),
-        TargetRow("Mob", True, "by aiming at a point that reaches it"),
-        TargetRow("Hans", False, "is in Boyz"),
-    ]
-
-
-def test_an_area_without_models_in_reach() -> None:
-    """A spell that strikes an area needs a model there; one without damage does not."""
-    document = written()
-    wizards = document["caster"]["wizards"]  # type: ignore[index]
-    area = {"casting_value": 5, "target": "enemy_area"}
-    wizards[0]["spells"] = [
-        {"name": "Storm", **area, "range_inches": 1, "damage": {"hits": "1", "strength": 4}},
-        {"name": "Wide Storm", **area, "range_inches": 40, "damage": {"hits": "1", "strength": 4}},
-        {"name": "Gloom", **area, "range_inches": 1, "worth": {"points": 3}},
-    ]
-    here = scenario_from_dict(document)
-    found = {each: explain_targets(here, 0, "Karl", each) for each in ("Storm", "Wide Storm")}
-    reached = "every enemy in reach"
-    assert found == {
-        "Storm": [TargetRow(reached, False, "no target in reach")],
-        "Wide Storm": [TargetRow(reached, True, "")],
-    }
-    assert explain_targets(here, 0, "Karl", "Gloom") == [
-        TargetRow(reached, True, "may be cast, but hits nothing")
-    ]
+@pytest.mark.parametrize(
+    ("spell", "rows"),
+    [
+        (
+            FIRE_BALL,
+            [
+                ("Boyz", True, ""),
+                ("Mob", False, "is out of sight behind Old Wood"),
+                ("Hans", False, "is in Boyz; legal after it leaves the unit"),
+            ],
+        ),
+        (
+            {"name": "The Comet of Casandora"},
+            [("Boyz", True, BY_POINT), ("Mob", True, BY_POINT), ("Hans", False, "is in Boyz")],
+        ),
+        # A spell that strikes an area needs a model there; one without damage does not.
+        (aimed(range_inches=1, **STORM), [(REACHED, False, "no target in reach")]),
+        (aimed(range_inches=40, **STORM), [(REACHED, True, "")]),
+        (aimed(range_inches=1, **GLOOM), [(REACHED, True, "may be cast, but hits nothing")]),
+        (plain_spell("Charm"), [("no target", True, "its worth is fixed, so it needs no target")]),
+    ],
+)
+def test_targets_are_explained_for_people(spell: Data, rows: list[tuple[str, bool, str]]) -> None:
+    assert explained(spell) == [TargetRow(*row) for row in rows]
 
 
 @pytest.mark.parametrize("name", bundled_scenarios())
 def test_the_engine_agrees_which_spells_have_a_target(name: str) -> None:
     here = load_scenario(name)
     battle = Battle(pack(here))
-    for army, side in enumerate(here.armies):
-        for number, slot in enumerate(here.slots[army].spells):
+    for seat, side in enumerate(here.armies):
+        for number, slot in enumerate(here.slots[seat].spells):
             who = side.characters[slot.wizard].name
-            rows = explain_targets(here, army, who, slot.spell.name)
-            expected = bool(has_aim(battle.packed, battle.state, army, number))
+            rows = explain_targets(here, seat, who, slot.spell.name)
+            expected = bool(has_aim(battle.packed, battle.state, seat, number))
             assert any(row.legal for row in rows) == expected, (who, slot.spell.name)
 
 
-def test_a_spell_for_fleeing_units_lists_units_that_may_flee() -> None:
-    document = written()
-    wizards = document["caster"]["wizards"]  # type: ignore[index]
-    wizards[0]["spells"] = [{"name": "The Oxen Stands"}]
-    units = document["caster"]["units"]  # type: ignore[index]
-    units.append({**units[0], "name": "Guard", "position": [60.0, 6.0], "traits": []})
+@pytest.mark.parametrize(
+    ("phases", "panic", "later"),
+    [(1, True, ""), (3, False, ""), (3, True, "; legal once it flees")],
+)
+def test_a_spell_for_fleeing_units_lists_units_that_may_flee(
+    phases: int, panic: bool, later: str
+) -> None:
+    guard = unit("Guard", position=[60.0, 6.0])
+    keys = {"units": (guard,), "phases": phases, "rules": {"panic": panic}}
+    rows = {row.target: row.reason for row in explained({"name": "The Oxen Stands"}, **keys)}
     why = "is not fleeing"
-    for phases, switch, later in (
-        (1, True, ""),
-        (3, False, ""),
-        (3, True, "; legal once it flees"),
-    ):
-        rules = {"panic": switch}
-        here = scenario_from_dict({**document, "phases": phases, "rules": rules})
-        rows = {row.target: row for row in explain_targets(here, 0, "Karl", "The Oxen Stands")}
-        assert (
-            rows["Horrors"].reason == rows["Karl"].reason == why
-        )  # a daemon is no target, with or without a unit
-        assert rows["Guard"] == TargetRow("Guard", False, why + later)
+    assert rows["Horrors"] == rows["Karl"] == why  # a Daemon never flees, a lone wizard neither
+    assert rows["Guard"] == why + later
 
 
-def test_a_spell_of_fixed_worth_needs_no_target() -> None:
-    document = written()
-    wizards = document["caster"]["wizards"]  # type: ignore[index]
-    wizards[0]["spells"] = [{"name": "Charm", "casting_value": 5, "worth": 10.0}]
-    fixed = TargetRow("no target", True, "its worth is fixed, so it needs no target")
-    assert explain_targets(scenario_from_dict(document), 0, "Karl", "Charm") == [fixed]
-
-
-def test_unknown_names_are_rejected_with_the_known_ones() -> None:
-    here = scenario()
-    with pytest.raises(ValueError, match="expected one of Karl, Fiend, found Hans"):
-        explain_targets(here, 0, "Hans", "Fire Ball")
-    with pytest.raises(ValueError, match="Karl: expected one of Fire Ball, Burning Head, found"):
-        explain_targets(here, 0, "Karl", "Charm")
-    with pytest.raises(ValueError, match="Hans: expected one of no spells, found Fire Ball"):
-        explain_targets(here, 1, "Hans", "Fire Ball")
+@pytest.mark.parametrize(
+    ("seat", "who", "spell", "message"),
+    [
+        (0, "Hans", "Fire Ball", "expected one of Karl, Fiend, found Hans"),
+        (0, "Karl", "Charm", "Karl: expected one of Fire Ball, Burning Head, found"),
+        (1, "Hans", "Fire Ball", "Hans: expected one of no spells, found Fire Ball"),
+    ],
+)
+def test_unknown_names_are_rejected_with_the_known_ones(
+    seat: int, who: str, spell: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        explain_targets(written(), seat, who, spell)
 
 
 def test_a_scenario_is_measured_once_and_forgotten_with_it() -> None:
-    where = scenario()
+    where = written()
     key = id(where)
     assert where.deployment is where.deployment
-    assert where.deployment is not scenario().deployment
+    assert where.deployment is not written().deployment
     assert key in _DEPLOYMENTS.cached
     del where
     gc.collect()

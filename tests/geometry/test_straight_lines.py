@@ -2,100 +2,97 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.geometry.stand_ins import (
-    Character,
-    Unit,
-    deployment,
-    line,
-    strikes,
-    verdicts,
-)
+from tests.geometry.stand_ins import KARL, Character, Unit, deployment, foe, line, strikes, verdicts
 from wfb_gym.geometry.formation import Bases, bases_of
 from wfb_gym.geometry.straight_lines import Lines
 
-KARL = Character(position=(36.0, 10.0))  # base to y 10: a line straight ahead reaches y 28
+Pieces = tuple[Unit | Character, ...]
+COLUMN = foe(models=4, frontage=1)
+ROW = foe(models=9, frontage=9)
+NO_LINE = "has no line of 18 inches that avoids close combat"
 
 
-def foe(name: str = "Foe", y: float = 20.0, models: int = 4, frontage: int = 1, x: float = 36.0,
-        **keys: bool | float) -> Unit:  # fmt: skip
-    return Unit(name, models, frontage, (x, y), 180.0, **keys)  # type: ignore[arg-type]
-
-
-def hits(ours: tuple[Unit | Character, ...], theirs: tuple[Unit | Character, ...],
-         target: int = 16) -> dict[int, tuple[int, ...] | None]:  # fmt: skip
+def hits(ours: Pieces, theirs: Pieces, target: int = 16) -> dict[int, tuple[int, ...] | None]:
     found = strikes(deployment(ours, theirs), 0, 0, line(), target)
     return {strike.victim: strike.hits for strike in found}
 
 
-def test_a_line_strikes_each_model_that_it_crosses() -> None:
-    assert hits((KARL,), (foe(),)) == {16: (0, 1, 2, 3, 4)}
+FRIEND = Unit("Friend", 9, 9, (36.0, 26.5), 180.0, points=1.0)
+INSIDE, LONE = Character("In", unit="Foe"), Character("Lone", (36.0, 26.0), 180.0)
 
 
-def test_a_line_straight_ahead_ends_18_inches_from_the_base() -> None:
-    assert hits((KARL,), (foe(y=25.0, models=6),)) == {16: (0, 1, 2, 3, 3, 3, 3)}
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        # Each model that it crosses.
+        ((KARL,), (COLUMN,), {16: (0, 1, 2, 3, 4)}),
+        # The base is to y 10, so that a line straight ahead reaches y 28.
+        ((KARL,), (foe(y=25.0, models=6, frontage=1),), {16: (0, 1, 2, 3, 3, 3, 3)}),
+        # Along a rank it crosses all of it; its front looks to the right.
+        ((KARL,), (Unit("Foe", 8, 8, (36.5, 16.0), 90.0),), {16: tuple(range(9))}),
+        # Units of either side; the model in the middle of the friends.
+        (
+            (KARL, FRIEND),
+            (foe(models=2, frontage=1), foe("Far", 24.0, models=2, frontage=1)),
+            {16: (0, 1, 2), 17: (0, 1, 2), 0: (0, *[1] * 9)},
+        ),
+        # Backwards it spares the caster's own base.
+        ((KARL,), (foe(y=5.0, models=1),), {16: (0, 1)}),
+        # Characters in or out of a unit, and the focal model of Daemons as one of its unit.
+        ((KARL,), (COLUMN, INSIDE, LONE), {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}),
+        ((KARL,), (COLUMN, Character("Fiend", daemon_unit="Foe")), {16: (0, 1, 2, 3, 4)}),
+    ],
+)
+def test_a_line_strikes_the_models_that_it_crosses(
+    ours: Pieces, theirs: Pieces, expected: dict[int, tuple[int, ...]]
+) -> None:
+    assert hits(ours, theirs) == expected
 
 
-def test_a_line_along_a_rank_crosses_all_of_it_and_across_it_two_models_at_most() -> None:
-    along = Unit("Foe", 8, 8, (36.5, 16.0), 90.0)  # its front looks to the right
-    assert hits((KARL,), (along,)) == {16: (0, 1, 2, 3, 4, 5, 6, 7, 8)}
-    struck = hits((KARL,), (foe(models=8, frontage=8),))[16]
+@pytest.mark.parametrize(
+    ("frontage", "least", "most"),
+    [
+        (8, 2, 2),  # a rank, aslant, where two bases meet
+        # Four ranks of two, met head on: along the middle it would touch all, which is no line.
+        (2, 4, 7),
+    ],
+)
+def test_a_line_between_two_files_crosses_one_of_them_at_a_time(
+    frontage: int, least: int, most: int
+) -> None:
+    struck = hits((KARL,), (foe(models=8, frontage=frontage),))[16]
     assert struck is not None
-    assert struck[8] == 2  # aslant, where two bases meet
-
-
-def test_a_line_between_two_files_crosses_one_of_them_at_a_time() -> None:
-    # Four ranks of two, met head on: along the middle it would touch all eight, which is no line.
-    struck = hits((KARL,), (foe(models=8, frontage=2),))[16]
-    assert struck is not None
-    assert 4 <= struck[8] < 8
-
-
-def test_a_line_continues_through_units_of_either_side() -> None:
-    friend = Unit("Friend", 9, 9, (36.0, 26.5), 180.0, points=1.0)
-    theirs = (foe(models=2), foe("Far", 24.0, models=2))
-    struck = hits((KARL, friend), theirs)
-    assert struck.pop(0) == (0, 1, 1, 1, 1, 1, 1, 1, 1, 1)  # the model in the middle
-    assert struck == {16: (0, 1, 2), 17: (0, 1, 2)}
+    assert least <= struck[8] <= most
 
 
 def test_the_direction_is_the_one_that_costs_the_enemy_most_and_friends_least() -> None:
-    wide = foe(models=9, frontage=9)
-    dear = foe("Dear", 24.0, models=1, x=32.0, points=100.0)
-    assert 17 in hits((KARL,), (wide, dear))
     ogre = Unit("Ogre", 1, 1, (32.0, 24.0), 180.0, points=100.0)
-    assert 0 not in hits((KARL, ogre), (wide,))
+    assert 17 in hits((KARL,), (ROW, ogre))
+    assert 0 not in hits((KARL, ogre), (ROW,))
 
 
 def test_a_line_may_not_touch_an_engaged_unit() -> None:
-    wide = foe(models=9, frontage=9)
     fight = foe("Fight", 24.0, models=1, in_combat=True)
-    assert list(hits((KARL,), (wide, fight))) == [16]
+    assert list(hits((KARL,), (ROW, fight))) == [16]
     before = foe("Fight", 15.0, models=9, frontage=9, in_combat=True)
-    verdict = verdicts(deployment((KARL,), (foe(), before)), 0, 0, line())[0]
-    reason = "has no line of 18 inches that avoids close combat"
-    assert verdict == (16, False, reason, False)
-    assert hits((KARL,), (foe(), before)) == {}
+    verdict = verdicts(deployment((KARL,), (COLUMN, before)), 0, 0, line())[0]
+    assert verdict == (16, False, NO_LINE, False)
+    assert hits((KARL,), (COLUMN, before)) == {}
 
 
-def test_a_target_beyond_the_end_of_every_line_is_out_of_range() -> None:
-    assert [v.legal for v in verdicts(deployment((KARL,), (foe(y=27.99),)), 0, 0, line())] == [True]
-    (verdict,) = verdicts(deployment((KARL,), (foe(y=28.1),)), 0, 0, line())
-    assert verdict.reason == "is 18.1 inches away: out of range (18 inches)"
-
-
-def test_a_target_that_only_a_longer_line_reaches_is_illegal() -> None:
-    # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
-    # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
-    aside = Unit("Foe", 1, 1, (47.9, 24.28), 180.0)
-    (verdict,) = verdicts(deployment((KARL,), (aside,)), 0, 0, line())
-    assert not verdict.legal
-    assert verdict.reason == "has no line of 18 inches that avoids close combat"
-
-
-def test_a_line_in_any_direction_spares_the_casters_own_base() -> None:
-    behind = foe(y=5.0, models=1)
-    assert hits((KARL,), (behind,)) == {16: (0, 1)}
-    assert 10 not in hits((KARL,), (behind,))
+@pytest.mark.parametrize(
+    ("x", "y", "why"),
+    [
+        (36.0, 27.99, ""),
+        (36.0, 28.1, "is 18.1 inches away: out of range (18 inches)"),
+        # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
+        # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
+        (47.9, 24.28, NO_LINE),
+    ],
+)
+def test_a_line_of_18_inches_has_to_reach_the_target(x: float, y: float, why: str) -> None:
+    (verdict,) = verdicts(deployment((KARL,), (foe(x=x, y=y, models=1),)), 0, 0, line())
+    assert (verdict.legal, verdict.reason) == (not why, why)
 
 
 def test_a_line_backwards_strikes_the_casters_own_unit() -> None:
@@ -107,16 +104,6 @@ def test_a_line_backwards_strikes_the_casters_own_unit() -> None:
     assert 0 in struck
 
 
-def test_characters_on_the_line_are_struck_in_or_out_of_a_unit() -> None:
-    inside, lone = Character("In", unit="Foe"), Character("Lone", (36.0, 26.0), 180.0)
-    assert hits((KARL,), (foe(), inside, lone)) == {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}
-
-
-def test_the_focal_model_of_daemons_is_struck_as_one_of_its_unit() -> None:
-    focal = Character("Fiend", daemon_unit="Foe")
-    assert hits((KARL,), (foe(), focal)) == {16: (0, 1, 2, 3, 4)}
-
-
 def test_without_a_battlefield_a_line_strikes_one_model_of_each_rank() -> None:
     here = deployment((Character(),), (Unit("Foe", 12, 5), Unit("More")), battlefield=False)
     (strike,) = strikes(here, 0, 0, line(), 16)
@@ -124,7 +111,6 @@ def test_without_a_battlefield_a_line_strikes_one_model_of_each_rank() -> None:
 
 
 def test_without_a_battlefield_no_line_has_a_direction() -> None:
-
     with pytest.raises(ValueError, match="no direction"):
         deployment((Character(),), battlefield=False).lines(10, 18)
 

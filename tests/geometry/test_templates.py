@@ -7,18 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.geometry.stand_ins import (
-    Character,
-    Unit,
-    deployment,
-    strikes,
-    template,
-    verdicts,
-)
+from tests.geometry.stand_ins import KARL, Character, Unit, deployment, strikes, template, verdicts
 from wfb_gym.geometry.formation import Bases, Floats, cells, frame_at
-from wfb_gym.geometry.templates import Placing, cover_masks, place_template
+from wfb_gym.geometry.templates import cover_masks, place_template
 
-KARL = Character(position=(36.0, 6.0))
+JUST_FITS = 3.0 / math.sqrt(2)
+THEIRS = Unit("Theirs", 10, 5, (36.0, 30.0), 180.0)
 
 
 def block(models: int, frontage: int, width: float = 1.0, depth: float = 1.0) -> Bases:
@@ -61,42 +55,31 @@ def searched_best(bases: Bases, radius: float, barred: Sequence[Bases] = ()) -> 
     return wholly, touched
 
 
-def test_only_bases_wholly_covered_count_as_hit() -> None:
-    # 3 inches across on inch bases: the four around a corner reach 1.41 from it.
-    found = place_template(block(4, 2), 3.0, [])
-    assert found.hits == (0, 1, 2, 3, 4)
-    assert found.partial == (0, 0, 0, 0, 0)
-
-
-def test_a_template_of_three_inches_covers_four_bases_of_an_inch_and_touches_twelve() -> None:
-    found = place_template(block(25, 5), 3.0, [])
-    assert (found.hits[25], found.partial[25]) == (4, 12)
-
-
-def test_a_pit_of_shades_covers_7_of_25_infantry_and_touches_16() -> None:
-    # The only places for that are about a hundredth of an inch wide.
-    found = place_template(block(25, 5, 20 / 25.4, 20 / 25.4), 3.0, [])
-    assert (found.hits[25], found.partial[25]) == (7, 16)
+@pytest.mark.parametrize(
+    ("bases", "hits", "partial"),
+    [
+        # 3 inches across on inch bases: the four around a corner reach 1.41 from it.
+        (block(4, 2), 4, 0),
+        (block(25, 5), 4, 12),
+        # A Pit of Shades on infantry: such places are about a hundredth of an inch wide.
+        (block(25, 5, 20 / 25.4, 20 / 25.4), 7, 16),
+        (block(1, 1, 3.0, 3.0), 0, 1),  # larger than the template
+        (block(1, 1, JUST_FITS, JUST_FITS), 1, 0),
+        (block(1, 1, JUST_FITS + 0.001, JUST_FITS), 0, 1),
+    ],
+)
+def test_bases_that_a_template_of_three_inches_covers_and_touches(
+    bases: Bases, hits: int, partial: int
+) -> None:
+    found = place_template(bases, 3.0, [])
+    assert (found.hits[-1], found.partial[-1]) == (hits, partial)
 
 
 def test_each_number_of_models_left_has_its_own_best_place() -> None:
     found = place_template(block(20, 5), 3.0, [])
     for n in (1, 5, 6, 8, 13, 20):
-        fewer = place_template(
-            Bases(*block(20, 5)[:1], block(20, 5).centres[:n], block(20, 5).half), 3.0, []
-        )
-        assert found.hits[n] == fewer.hits[n]
-
-
-def test_a_base_larger_than_the_template_is_only_touched() -> None:
-    found = place_template(block(1, 1, 3.0, 3.0), 3.0, [])
-    assert (found.hits, found.partial) == ((0, 0), (0, 1))
-
-
-def test_a_base_that_just_fits_is_covered() -> None:
-    side = 3.0 / math.sqrt(2)
-    assert place_template(block(1, 1, side, side), 3.0, []).hits == (0, 1)
-    assert place_template(block(1, 1, side + 0.001, side), 3.0, []).hits == (0, 0)
+        fewer = block(20, 5)._replace(centres=block(20, 5).centres[:n])
+        assert found.hits[n] == place_template(fewer, 3.0, []).hits[n]
 
 
 def test_a_base_that_only_meets_the_edge_is_not_touched_and_does_not_bar_the_place() -> None:
@@ -159,45 +142,39 @@ def test_a_template_never_hits_more_models_than_are_left(
     assert list(found.hits) == sorted(found.hits)
 
 
-def placed_beside(gap: float) -> tuple[Placing, Floats, Bases]:
-    bases = block(9, 3)
-    barred = Bases(bases.frame, np.add(bases.centres, [3.0 + gap, 0.0]), bases.half)
-    found = place_template(bases, 3.0, [barred])
-    assert found.centre is not None
-    return found, found.centre, barred
-
-
 @pytest.mark.parametrize("gap", [0.0, 0.3, 1.0])
 def test_a_template_never_touches_a_barred_base(gap: float) -> None:
-    found, centre, barred = placed_beside(gap)
-    wholly, partly = cover_masks(centre[None], 1.5, barred)
+    bases = block(9, 3)
+    barred = bases._replace(centres=np.add(bases.centres, [3.0 + gap, 0.0]))
+    found = place_template(bases, 3.0, [barred])
+    assert found.centre is not None
+    wholly, partly = cover_masks(found.centre[None], 1.5, barred)
     assert not (wholly | partly).any()
-    assert (found.hits[-1], found.partial[-1]) >= searched_best(block(9, 3), 1.5, [barred])
+    assert (found.hits[-1], found.partial[-1]) >= searched_best(bases, 1.5, [barred])
 
 
 def test_a_spell_with_a_template_spares_engaged_units_and_friends_beside_its_target() -> None:
-    theirs = Unit("Theirs", 10, 5, (36.0, 30.0), 180.0)
-    free = strikes(deployment((KARL,), (theirs,)), 0, 0, template(), 16)
+    (free,) = strikes(deployment((KARL,), (THEIRS,)), 0, 0, template(), 16)
     fight = Unit("Fight", 10, 5, (36.0, 32.0), 180.0, in_combat=True)
     friend = Unit("Friend", 5, 5, (41.0, 30.0), 180.0)
-    near = deployment((KARL, friend), (theirs, fight))
+    near = deployment((KARL, friend), (THEIRS, fight))
     assert [verdict.legal for verdict in verdicts(near, 0, 0, template())] == [True, False]
-    cramped = strikes(near, 0, 0, template(), 16)
-    assert [strike.victim for strike in cramped] == [16]
-    assert cramped[0].hits is not None
-    assert free[0].hits is not None
+    (cramped,) = strikes(near, 0, 0, template(), 16)
+    assert cramped.victim == 16
+    assert cramped.hits is not None
+    assert free.hits is not None
     # Its rear edge may lie at y 32 at most: only bases of the front rank fit wholly under it.
-    assert (free[0].hits[10], cramped[0].hits[10]) == (4, 2)
+    assert (free.hits[10], cramped.hits[10]) == (4, 2)
 
 
 def test_a_target_wedged_in_among_engaged_units_leaves_no_place_for_the_template() -> None:
-    theirs = Unit("Theirs", 1, 1, (36.0, 30.0), 180.0)
     around = [
         Unit(name, 5, 5, place, in_combat=True)
-        for name, place in (("a", (33.0, 31.0)), ("b", (39.0, 31.0)), ("c", (36.0, 32.0)))
-    ]
-    front = Unit("d", 5, 5, (36.0, 30.0), in_combat=True)
-    crowd = deployment((KARL,), (theirs, *around, front))
+        for name, place in (
+            ("a", (33.0, 31.0)), ("b", (39.0, 31.0)), ("c", (36.0, 32.0)), ("d", (36.0, 30.0))
+        )
+    ]  # fmt: skip
+    crowd = deployment((KARL,), (Unit("Theirs", 1, 1, (36.0, 30.0), 180.0), *around))
     reason = "has no place for a template that avoids friends and close combat"
     assert verdicts(crowd, 0, 0, template())[0][1:] == (False, reason, False)
 
@@ -214,14 +191,11 @@ def test_a_template_strikes_all_enemies_under_it() -> None:
 
 
 def test_without_a_rule_for_models_touched_these_are_safe() -> None:
-    theirs = Unit("Theirs", 10, 5, (36.0, 30.0), 180.0)
-    (strike,) = strikes(deployment((KARL,), (theirs,)), 0, 0, template(partial=None), 16)
+    (strike,) = strikes(deployment((KARL,), (THEIRS,)), 0, 0, template(partial=None), 16)
     assert strike.partial is None
 
 
 def test_without_a_battlefield_a_template_hits_only_its_target_as_its_formation_lies() -> None:
-    theirs, more = Unit("Theirs", 10, 5), Unit("More", 10, 5)
-    here = deployment((Character(),), (theirs, more), battlefield=False)
+    here = deployment((Character(),), (THEIRS, Unit("More", 10, 5)), battlefield=False)
     (strike,) = strikes(here, 0, 0, template(), 16)
     assert strike.hits == place_template(block(10, 5), 3.0, []).hits
-    assert strike.hits[10] == 4

@@ -1,4 +1,4 @@
-"""Gymnasium's wrappers and vector environments as clients of the registered ids.
+"""Gymnasium's wrappers of the registered ids.
 
 The checkers are in `tests/envs/test_checkers.py`, the native vector environment's own contract in
 `tests/envs/test_vector.py`, which also compares it with Gymnasium's.
@@ -11,13 +11,11 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import wrappers
-from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.utils.env_match import check_environments_match
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
+from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.wrappers import vector as vector_wrappers
-from numpy.typing import NDArray
 
-from ..envs.playing import BATTLE, lowest, registered
+from tests.support.playing import registered
 
 ALL = registered()
 EACH = pytest.mark.parametrize("name", ALL)
@@ -119,60 +117,6 @@ def test_masks_reach_through_wrappers(name: str) -> None:
     _, info = env.reset(seed=0)
     np.testing.assert_array_equal(env.get_wrapper_attr("action_masks")(), info["action_mask"])
     assert env.action_space.sample(mask=info["action_mask"]) in env.action_space
-
-
-# --- Gymnasium's vector environments over single ones, and ours ------------------------------
-
-
-def constructor(name: str) -> Callable[[], gym.Env[Any, Any]]:
-    def make() -> gym.Env[Any, Any]:
-        import wfb_gym  # noqa: F401 (a new process has no registered ids)
-
-        return gym.make(name, opponent="veteran")
-
-    return make
-
-
-def advanced(envs: VectorEnv[Any, Any, Any], mode: AutoresetMode, steps: int) -> list[Any]:
-    """Return the results of steps with the lowest legal actions, equal in every kind."""
-    observations, infos = envs.reset(seed=7)
-    seen: list[Any] = [observations]
-    masks: NDArray[Any] = infos["action_mask"]
-    for step in range(steps):
-        actions = lowest(observations, masks) if step % 2 else highest(masks)
-        observations, rewards, over, cut, infos = envs.step(actions)
-        assert observations in envs.observation_space
-        seen.append((observations, rewards, over, cut))
-        masks = infos["action_mask"]
-        if mode == AutoresetMode.DISABLED and over.any():
-            observations, infos = envs.reset(options={"reset_mask": over.copy()})
-            masks = np.where(over[:, None], infos["action_mask"], masks)
-            seen.append(observations)
-    return seen
-
-
-def highest(masks: NDArray[Any]) -> NDArray[np.int64]:
-    return np.array([np.flatnonzero(mask)[-1] for mask in masks], np.int64)
-
-
-@MODES
-def test_battles_side_by_side_are_those_of_gymnasiums_own(mode: AutoresetMode) -> None:
-    native = gym.make_vec(BATTLE, 3, autoreset_mode=mode)
-    sync = SyncVectorEnv([constructor(BATTLE)] * 3, autoreset_mode=mode)
-    mine, theirs = advanced(native, mode, 40), advanced(sync, mode, 40)
-    assert data_equivalence(mine, theirs)
-    assert any(step[2].any() for step in theirs if isinstance(step, tuple))
-
-
-@pytest.mark.slow
-@MODES
-def test_processes_play_the_same(mode: AutoresetMode) -> None:
-    sync = SyncVectorEnv([constructor(CASTER)] * 2, autoreset_mode=mode)
-    processes = AsyncVectorEnv([constructor(CASTER)] * 2, autoreset_mode=mode, context="spawn")
-    try:
-        assert data_equivalence(advanced(sync, mode, 15), advanced(processes, mode, 15))
-    finally:
-        processes.close()
 
 
 VectorWrapping = Callable[[VectorEnv[Any, Any, Any]], VectorEnv[Any, Any, Any]]

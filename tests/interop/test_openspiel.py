@@ -24,6 +24,8 @@ from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
 from experiments.common import play_battles
+from tests.support.builders import aimed, army, miscast, wizard
+from tests.support.builders import game as new_game
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.engine.battle import Battle
@@ -33,8 +35,6 @@ from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, PolicyPlaye
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError, load_scenario
 
-from ..engine.builders import aimed, army, miscast, wizard
-from ..engine.builders import game as new_game
 from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
 
 ONE_SPELL = """

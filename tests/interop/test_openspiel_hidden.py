@@ -21,6 +21,8 @@ from open_spiel.python.algorithms import (
 from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 from open_spiel.python.policy import UniformRandomPolicy
 
+from tests.support.builders import Data, army, miscast, spell, wizard
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.interop.openspiel import (
     POINTS_PER_UTILITY,
     PhaseGame,
@@ -30,9 +32,6 @@ from wfb_gym.interop.openspiel import (
 )
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver import HiddenGame, solve, solve_hidden
-
-from ..engine.builders import Data, army, miscast, spell, wizard
-from ..engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 
 Information = pyspiel.GameType.Information
 Private = pyspiel.PrivateInfoType

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ..pages import page, rows_of
+from tests.support.pages import page, rows_of
 
 PAGE = page("interop.md")
 LIBRARIES = {

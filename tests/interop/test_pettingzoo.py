@@ -1,9 +1,5 @@
 """The PettingZoo environments: PettingZoo's own checkers, and equality with single ones."""
 
-import copy
-import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,16 +7,19 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 from numpy.typing import NDArray
 
-import wfb_gym
+from tests.support.batches import COPIED
+from tests.support.builders import army, game, lasting, spell, wizard
+from tests.support.hidden import scenarios
+from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS, pick
+from tests.support.scripts import run_python
 from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
-from wfb_gym.scenario import Scenario, scenario_from_dict
-
-from ..envs.playing import BATTLE, IDS, pick
-from ..pages import PACKAGE
+from wfb_gym.scenario import Scenario
 
 pettingzoo = pytest.importorskip("pettingzoo")
 
@@ -39,38 +38,27 @@ FIRST = np.zeros(1, np.int64)
 DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
 SCENARIOS = (DUEL, "seventh-edition-duel", SKIRMISH)
 EACH = pytest.mark.parametrize("scenario", SCENARIOS)
+HIDDEN = scenarios()
 # --- PettingZoo's own checkers -------------------------------------------------------------
 
+CHECKERS: dict[str, Callable[..., None]] = {
+    "turns": lambda **keys: api_test(interop.env(**keys), num_cycles=100),
+    "turns without wrappers": lambda **keys: api_test(interop.raw_env(**keys), num_cycles=100),
+    "seeds": lambda **keys: seed_test(lambda: interop.env(**keys), 100),
+    "parallel": lambda **keys: parallel_api_test(interop.parallel_env(**keys), num_cycles=100),
+    "parallel seeds": lambda **keys: parallel_seed_test(lambda: interop.parallel_env(**keys), 100),
+    "states": lambda **keys: state_test(interop.env(**keys), interop.parallel_env(**keys)),
+}
 
-@EACH
-@pytest.mark.parametrize("made", [interop.env, interop.raw_env])
-def test_api(scenario: str, made: Callable[..., Any]) -> None:
-    api_test(made(scenario=scenario), num_cycles=100)
 
-
-@pytest.mark.parametrize("made", [interop.env, interop.raw_env])
+@pytest.mark.parametrize("scenario", [*SCENARIOS, HIDDEN["both"], HIDDEN["two phases"]])
+@pytest.mark.parametrize("observe_mask", [False, True])
+@pytest.mark.parametrize("checker", CHECKERS)
 # PettingZoo warns about these for dicts of all games but its own.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be")
-def test_api_with_masks_observed(made: Callable[..., Any]) -> None:
-    api_test(made(observe_mask=True), num_cycles=100)
-
-
-@EACH
-@pytest.mark.parametrize("observe_mask", [False, True])
-def test_seeds(scenario: str, observe_mask: bool) -> None:
-    seed_test(lambda: interop.env(scenario=scenario, observe_mask=observe_mask), 100)
-
-
-@EACH
-def test_parallel_api(scenario: str) -> None:
-    parallel_api_test(interop.parallel_env(scenario=scenario), num_cycles=100)
-    parallel_api_test(interop.parallel_env(scenario=scenario, observe_mask=True), num_cycles=100)
-
-
-@EACH
-def test_parallel_seeds(scenario: str) -> None:
-    parallel_seed_test(lambda: interop.parallel_env(scenario=scenario), 100)
+def test_its_own_checkers_accept_it(checker: str, scenario: Any, observe_mask: bool) -> None:
+    CHECKERS[checker](scenario=scenario, observe_mask=observe_mask)
 
 
 @EACH
@@ -83,11 +71,6 @@ def test_parallel_infos_name_the_agent_to_decide(scenario: str) -> None:
             assert names == {env.unwrapped.agent_selection}
             actions = {a: pick(observations[a], infos[a]["action_mask"]) for a in env.agents}
             observations, *_, infos = env.step(actions)
-
-
-@EACH
-def test_states(scenario: str) -> None:
-    state_test(interop.env(scenario=scenario), interop.parallel_env(scenario=scenario))
 
 
 def test_the_registry() -> None:
@@ -243,21 +226,10 @@ def test_rewards_sum_to_zero(scenario: str) -> None:
 
 def early() -> Scenario:
     """Return a battle that costs the first army ten points before the first decision."""
-    hex_ = {
-        "name": "Hex", "casting_value": 7, "worth": 1.0, "duration": "remains_in_play",
-        "worth_per_phase": 10.0, "in_play": True,
-    }  # fmt: skip
-    bolt = {"name": "Bolt", "casting_value": 4, "worth": 20.0}
-    return scenario_from_dict({
-        "name": "early",
-        "phases": 2,
-        "caster": {"power_dice": 0, "dispel_dice": 0},
-        "dispeller": {
-            "power_dice": 2,
-            "dispel_dice": 0,
-            "wizards": [{"name": "Mage", "level": 2, "spells": [hex_, bolt]}],
-        },
-    })  # fmt: skip
+    hex_ = lasting("Hex", 7, worth_per_phase=10.0, in_play=True)
+    mage = wizard(2, hex_, spell("Bolt", 4, 20.0))
+    foe = army(mage, power_dice=2, dispel_dice=0)
+    return game(army(power_dice=0, dispel_dice=0), foe, phases=2).scenario
 
 
 def test_points_before_the_first_decision_come_with_the_first_rewards() -> None:
@@ -291,16 +263,6 @@ def test_an_illegal_action_is_replaced_and_reported() -> None:
     np.testing.assert_array_equal(env.state(), other.state())
 
 
-def test_a_strict_environment_raises_and_stays_unchanged() -> None:
-    env = interop.raw_env(strict=True)
-    env.reset(seed=1)
-    before = env.state()
-    illegal = int(env.infos["caster_0"]["action_mask"].argmin())
-    with pytest.raises(ValueError, match=r"of caster_0 is illegal: expected one of \[0, "):
-        env.step(illegal)
-    np.testing.assert_array_equal(env.state(), before)
-
-
 def test_the_wrapped_environment_ends_on_an_illegal_action() -> None:
     env = interop.env()
     for seed in (1, None):
@@ -312,12 +274,23 @@ def test_the_wrapped_environment_ends_on_an_illegal_action() -> None:
     assert not any(env.terminations.values())
 
 
-@pytest.mark.parametrize("action", [-1, 99, 1.5, None, "pass"])
-def test_actions_outside_the_space_are_rejected(action: Any) -> None:
-    env = interop.raw_env()
+OUTSIDE = "expected a member of Discrete"
+
+
+@pytest.mark.parametrize(
+    ("action", "message"),
+    [
+        (3, r"of caster_0 is illegal: expected one of \[0, "),
+        *((action, OUTSIDE) for action in (-1, 99, 10_000, 1.5, None, "pass")),
+    ],
+)
+def test_a_strict_environment_rejects_wrong_actions_unchanged(action: Any, message: str) -> None:
+    env = interop.raw_env(strict=True)
     env.reset(seed=1)
-    with pytest.raises(ValueError, match="expected a member of Discrete"):
+    before = env.__getstate__()
+    with pytest.raises(ValueError, match=message):
         env.step(action)
+    assert data_equivalence(env.__getstate__(), before)
 
 
 def test_agents_that_are_done_take_no_action() -> None:
@@ -457,11 +430,7 @@ def test_without_a_mode_nothing_is_rendered() -> None:
 # --- copies --------------------------------------------------------------------------------
 
 
-def through_pickle(env: Any) -> Any:
-    return pickle.loads(pickle.dumps(env))
-
-
-@pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
+@COPIED
 @pytest.mark.parametrize("made", [interop.raw_env, interop.env])
 @pytest.mark.parametrize("scenario", ["archmage-duel", SKIRMISH])
 def test_copies_continue_the_same(
@@ -488,7 +457,7 @@ def test_copies_continue_the_same(
     raise AssertionError("the episode does not end")
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, through_pickle])
+@COPIED
 @pytest.mark.parametrize("made", [interop.env, interop.parallel_env])
 def test_copies_keep_a_scenario_whose_file_is_gone(
     tmp_path: Path, copied: Callable[[Any], Any], made: Callable[..., Any]
@@ -513,7 +482,6 @@ def test_copies_keep_a_scenario_whose_file_is_gone(
 )
 def test_a_missing_library_is_named_with_its_extra(library: str, module: str) -> None:
     code = f"import sys; sys.modules[{library!r}] = None; import wfb_gym.interop.{module}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert f'pip install "wfb-gym[{module}]"' in done.stderr
-    assert wfb_gym.__version__
+    said = run_python("-c", code)
+    assert said.status == 1
+    assert f'pip install "wfb-gym[{module}]"' in said.err

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import scenarios
+from tests.support.hidden import scenarios
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 

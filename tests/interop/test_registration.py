@@ -1,13 +1,10 @@
 """Names registered with PettingZoo and OpenSpiel by ``import wfb_gym``."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.pages import ROOT
+from tests.support.scripts import run_python
 
 PETTINGZOO = """
 import pettingzoo
@@ -25,15 +22,9 @@ GAMES = "wfb_gym_phase(scenario=apprentice) wfb_gym_phase(scenario=archmage-duel
 
 def output_of(code: str) -> str:
     """Run Python code in a new interpreter and return its output."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr  # stderr may contain progress of the compiler
-    return done.stdout.strip()
+    said = run_python("-W", "error", "-c", code)
+    assert said.status == 0, said.err  # stderr may contain progress of the compiler
+    return said.out.strip()
 
 
 @pytest.mark.needs("pettingzoo")

@@ -1,8 +1,7 @@
 """PhaseVecEnv: the interface of Stable-Baselines3's VecEnv, and saved models as opponents."""
 
-import pickle
 import zipfile
-from copy import deepcopy
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import QRDQN, MaskablePPO
-from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -21,15 +19,13 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
 
 import wfb_gym  # noqa: F401 (registers the ids)
+from tests.support.batches import COPIED, all_equal
+from tests.support.pages import PACKAGE
 from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.sb3_model import load_policy
-
-from ..pages import PACKAGE
-
-SEATS = {"caster": "wfb_gym/Caster-v0", "dispeller": "wfb_gym/Dispeller-v0"}
 
 
 def chosen(masks: NDArray[np.bool_], step: int) -> NDArray[np.int64]:
@@ -38,13 +34,13 @@ def chosen(masks: NDArray[np.bool_], step: int) -> NDArray[np.int64]:
     return np.array([row[step % len(row)] for row in legal], np.int64)
 
 
-def trajectory(envs: Any, steps: int) -> list[tuple[Any, ...]]:
-    envs.seed(5)
-    seen: list[tuple[Any, ...]] = [(envs.reset(),)]
+def play(envs: Any, steps: int) -> Iterator[tuple[Any, ...]]:
+    """Play legal actions from a reset; yields masks and the results of each step."""
+    envs.seed(0)
+    envs.reset()
     for step in range(steps):
-        masks = envs.env_method("action_masks")
-        seen.append((masks, *envs.step(chosen(masks, step))[:3]))
-    return seen
+        masks = np.asarray(envs.env_method("action_masks"))
+        yield masks, *envs.step(chosen(masks, step))
 
 
 def tiny(kind: type[BaseAlgorithm], envs: Any, **options: Any) -> Any:
@@ -59,11 +55,25 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("seat", SEATS)
-def test_trajectories_equal_those_of_single_environments(seat: str) -> None:
-    envs: Any = PhaseVecEnv(3, seat, opponent=["veteran", "random"])
+DUELS = {"opponent": ["veteran", "random"]}
+SKIRMISH = {"scenario": "border-skirmish", "opponent": "random"}
+
+
+@pytest.mark.parametrize(
+    ("seat", "name", "seats", "keys"),
+    [
+        ("caster", "wfb_gym/Caster-v0", {}, DUELS),
+        ("dispeller", "wfb_gym/Dispeller-v0", {}, DUELS),
+        ("caster", "wfb_gym/Battle-v0", {"seat": 0}, SKIRMISH),
+        ("dispeller", "wfb_gym/Battle-v0", {"seat": 1}, SKIRMISH),
+    ],
+)
+def test_trajectories_equal_those_of_single_environments(
+    seat: str, name: str, seats: dict[str, Any], keys: dict[str, Any]
+) -> None:
+    envs: Any = PhaseVecEnv(3, seat, **keys)
     assert envs.seed(40) == [40, 41, 42]
-    singles = [gym.make(SEATS[seat], opponent=["veteran", "random"]) for _ in range(3)]
+    singles: list[Any] = [gym.make(name, **seats, **keys).unwrapped for _ in range(3)]
     observations = envs.reset()
     expected = [env.reset(seed=40 + i)[0] for i, env in enumerate(singles)]
     np.testing.assert_array_equal(observations, expected)
@@ -74,11 +84,9 @@ def test_trajectories_equal_those_of_single_environments(seat: str) -> None:
         observations, rewards, dones, infos = envs.step(actions)
         assert rewards.dtype == np.float32
         for i, env in enumerate(singles):
-            single: Any = env.unwrapped
-            np.testing.assert_array_equal(masks[i], single.action_masks())
+            np.testing.assert_array_equal(masks[i], env.action_masks())
             seen, reward, terminated, _, _ = env.step(actions[i])
-            assert rewards[i] == np.float32(reward)
-            assert dones[i] == terminated
+            assert (rewards[i], dones[i]) == (np.float32(reward), terminated)
             if terminated:
                 episodes += 1
                 np.testing.assert_array_equal(infos[i]["terminal_observation"], seen)
@@ -87,39 +95,7 @@ def test_trajectories_equal_those_of_single_environments(seat: str) -> None:
             else:
                 assert infos[i] == {}
             np.testing.assert_array_equal(observations[i], seen)
-    assert episodes > 3
-
-
-@pytest.mark.parametrize("seat", SEATS)
-def test_whole_battles_are_those_of_single_environments(seat: str) -> None:
-    envs: Any = PhaseVecEnv(2, seat, scenario="border-skirmish", opponent="random")
-    envs.seed(3)
-    observations = envs.reset()
-    number = list(SEATS).index(seat)
-    singles: list[Any] = [
-        gym.make("wfb_gym/Battle-v0", seat=number, opponent="random").unwrapped for _ in range(2)
-    ]
-    expected = [env.reset(seed=3 + i)[0] for i, env in enumerate(singles)]
-    ends = 0
-    for step in range(60):
-        np.testing.assert_array_equal(observations, expected)
-        actions = chosen(envs.action_masks(), step)
-        observations, rewards, dones, _ = envs.step(actions)
-        for i, env in enumerate(singles):
-            expected[i], reward, done, *_ = env.step(actions[i])
-            assert (rewards[i], dones[i]) == (np.float32(reward), done)
-            if done:
-                ends += 1
-                expected[i] = env.reset()[0]
-    assert ends > 1
-
-
-def test_the_same_seed_gives_the_same_battles() -> None:
-    first = trajectory(PhaseVecEnv(8), 30)
-    second = trajectory(PhaseVecEnv(8), 30)
-    for one, other in zip(first, second, strict=True):
-        for left, right in zip(one, other, strict=True):
-            np.testing.assert_array_equal(left, right)
+    assert episodes > 1
 
 
 def test_a_seed_is_used_once_and_the_dice_continue() -> None:
@@ -146,12 +122,7 @@ def test_unseeded_environments_have_dice_of_their_own() -> None:
 def test_results_of_a_step_do_not_change_later() -> None:
     envs: Any = PhaseVecEnv(64, opponent="random")
     kept: list[tuple[Any, Any]] = []
-    envs.seed(0)
-    envs.reset()
-    for step in range(20):
-        masks = envs.action_masks()
-        observations, rewards, dones, infos = envs.step(chosen(masks, step))
-        arrays = [masks, observations, rewards, dones]
+    for *arrays, infos in play(envs, 20):
         arrays += [info["terminal_observation"] for info in infos if info]
         kept += [(array, array.copy()) for array in arrays]
         assert len({id(info) for info in infos}) == 64
@@ -234,13 +205,8 @@ def test_bad_actions_are_rejected(actions: NDArray[Any]) -> None:
 
 def test_vec_monitor_counts_the_points_of_episodes() -> None:
     envs = VecMonitor(PhaseVecEnv(16, opponent="random", points_per_reward=1.0))
-    envs.seed(0)
-    envs.reset()
-    totals = np.zeros(16)
-    episodes = 0
-    for step in range(40):
-        masks = envs.env_method("action_masks")
-        _, rewards, dones, infos = envs.step(chosen(np.asarray(masks), step))
+    totals, episodes = np.zeros(16), 0
+    for _, _, rewards, dones, infos in play(envs, 40):
         totals += rewards
         for i in np.flatnonzero(dones):
             episodes += 1
@@ -251,12 +217,8 @@ def test_vec_monitor_counts_the_points_of_episodes() -> None:
 
 def test_vec_normalize_normalises_terminal_observations() -> None:
     envs: Any = VecNormalize(PhaseVecEnv(16), gamma=1.0)
-    envs.seed(0)
-    envs.reset()
     ends = 0
-    for step in range(20):
-        masks = np.asarray(envs.env_method("action_masks"))
-        observations, _, dones, infos = envs.step(chosen(masks, step))
+    for _, observations, _, dones, infos in play(envs, 20):
         assert np.isfinite(observations).all()
         for i in np.flatnonzero(dones):
             ends += 1
@@ -265,26 +227,7 @@ def test_vec_normalize_normalises_terminal_observations() -> None:
 
 
 def test_vec_check_nan_finds_nothing() -> None:
-    envs = VecCheckNan(PhaseVecEnv(8), raise_exception=True)
-    envs.reset()
-    for step in range(20):
-        envs.step(chosen(np.asarray(envs.env_method("action_masks")), step))
-
-
-def test_maskable_ppo_learns_evaluates_and_loads(tmp_path: Path) -> None:
-    envs = VecMonitor(PhaseVecEnv(16, opponent=["veteran", "random"]))
-    model = tiny(MaskablePPO, envs, n_steps=16, batch_size=64, n_epochs=2, gamma=1.0)
-    model.learn(512)
-    assert model.num_timesteps == 512
-    mean, _ = evaluate_policy(model, envs, n_eval_episodes=16)
-    assert np.isfinite(mean)
-    path = tmp_path / "model.zip"
-    model.save(path)
-    policy = load_policy(path, deterministic=True)
-    observations = envs.reset()
-    masks = np.asarray(envs.env_method("action_masks"))
-    expected, _ = model.predict(observations, action_masks=masks, deterministic=True)
-    np.testing.assert_array_equal(policy(observations, masks), expected)  # type: ignore[arg-type]
+    list(play(VecCheckNan(PhaseVecEnv(8), raise_exception=True), 20))
 
 
 class OwnNetwork(BaseFeaturesExtractor):
@@ -314,11 +257,8 @@ def test_a_saved_model_has_a_network_of_its_own(tmp_path: Path) -> None:
 def test_models_without_masks_play_legally(kind: type[BaseAlgorithm], tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
     tiny(kind, PhaseVecEnv(8, "dispeller"), n_steps=8).save(path)
-    envs = PhaseVecEnv(64, opponent=path)  # the batch rejects illegal actions of an opponent
-    envs.seed(0)
-    envs.reset()
-    for step in range(20):
-        envs.step(chosen(envs.action_masks(), step))
+    # the batch rejects illegal actions of an opponent
+    list(play(PhaseVecEnv(64, opponent=path), 20))
 
 
 def test_a_saved_model_draws_with_its_own_probabilities(saved: Path) -> None:
@@ -349,51 +289,38 @@ def test_a_model_in_memory_has_the_grade_of_the_saved_one(saved: Path) -> None:
     assert solver.normalised_score("archmage-duel", model, seat="dispeller") != expected
 
 
-def test_a_model_in_memory_is_an_opponent(saved: Path) -> None:
-    envs = PhaseVecEnv(64, opponent=["veteran", MaskablePPO.load(saved, device="cpu")])
-    played(envs, 20)
+@pytest.mark.parametrize("load", [str, lambda path: MaskablePPO.load(path, device="cpu")])
+def test_a_model_is_an_opponent(saved: Path, load: Callable[[Path], Any]) -> None:
+    envs = PhaseVecEnv(32, opponent=["veteran", load(saved)])
+    assert sum(dones.sum() for *_, dones, _ in play(envs, 20)) > 32
+
+
+def test_a_model_of_other_sizes_or_of_another_kind_is_rejected(saved: Path) -> None:
+    model = MaskablePPO.load(saved, device="cpu")
     with pytest.raises(ValueError, match="MaskablePPO: expected observations of size"):
-        played(PhaseVecEnv(64, "dispeller", opponent=MaskablePPO.load(saved, device="cpu")), 20)
-    with pytest.raises(ValueError, match="QRDQN: expected a model of MaskablePPO"):
-        PhaseVecEnv(1, opponent=tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8))
-
-
-def test_a_saved_model_is_an_opponent(saved: Path) -> None:
-    envs = PhaseVecEnv(32, opponent=["veteran", str(saved)])
-    envs.seed(0)
-    envs.reset()
-    dones = 0
-    for step in range(20):
-        dones += envs.step(chosen(envs.action_masks(), step))[2].sum()
-    assert dones > 32
-
-
-def test_a_model_of_other_sizes_is_rejected(saved: Path) -> None:
-    usual = PhaseVecEnv(1).limits
-    envs = PhaseVecEnv(64, opponent=saved, limits=replace(usual, own=ArmyLimits(1, 6, 0)))
+        list(play(PhaseVecEnv(64, "dispeller", opponent=model), 20))
+    limits = replace(PhaseVecEnv(1).limits, own=ArmyLimits(1, 6, 0))
     with pytest.raises(ValueError, match=r"expected observations of size \d+ and \d+ actions"):
-        played(envs, 20)
-
-
-def played(envs: PhaseVecEnv, steps: int) -> None:
-    envs.seed(0)
-    envs.reset()
-    for step in range(steps):
-        envs.step(chosen(envs.action_masks(), step))
+        list(play(PhaseVecEnv(64, opponent=saved, limits=limits), 20))
+    other = tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8)
+    with pytest.raises(ValueError, match="QRDQN: expected a model of MaskablePPO"):
+        PhaseVecEnv(1, opponent=other)
+    other.save(saved)
+    with pytest.raises(ValueError, match="expected a model of MaskablePPO"):
+        load_policy(saved)
 
 
 def test_files_that_are_no_models_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no file"):
         load_policy(tmp_path / "missing.zip")
-    text = tmp_path / "text.zip"
-    text.write_text("not a zip")
+    other = tmp_path / "other.zip"
+    other.write_text("not a zip")
     with pytest.raises(ValueError, match="expected a model saved by"):
-        load_policy(text)
-    empty = tmp_path / "empty.zip"
-    with zipfile.ZipFile(empty, "w") as archive:
+        load_policy(other)
+    with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("readme", "nothing here")
     with pytest.raises(ValueError, match="expected a model saved by"):
-        load_policy(empty)
+        load_policy(other)
 
 
 def test_damaged_models_are_rejected_with_one_error(tmp_path: Path) -> None:
@@ -427,28 +354,14 @@ def test_dqn_takes_the_legal_action_of_the_greatest_value(tmp_path: Path) -> Non
     PhaseVecEnv(2, opponent=str(path)).reset()
 
 
-def test_a_model_of_another_kind_is_rejected(tmp_path: Path) -> None:
-    path = tmp_path / "qrdqn.zip"
-    tiny(QRDQN, PhaseVecEnv(1, "dispeller"), buffer_size=8).save(path)
-    with pytest.raises(ValueError, match="expected a model of MaskablePPO"):
-        load_policy(path)
-
-
-@pytest.mark.parametrize("copied", [deepcopy, lambda envs: pickle.loads(pickle.dumps(envs))])
+@COPIED
 def test_copies_keep_scenarios_and_models_whose_files_are_gone(
     tmp_path: Path, saved: Path, copied: Any
 ) -> None:
     path = tmp_path / "own.toml"
     path.write_text((PACKAGE / "data" / "scenarios" / "archmage-duel.toml").read_text())
     envs = PhaseVecEnv(4, scenario=path, opponent=["veteran", saved])
-    envs.seed(2)
-    envs.reset()
     path.unlink()
     saved.unlink()
-    twin = copied(envs)
-    for step in range(30):
-        masks = envs.action_masks()
-        np.testing.assert_array_equal(masks, twin.action_masks())
-        left, right = (each.step(chosen(masks, step)) for each in (envs, twin))
-        for one, other in zip(left[:3], right[:3], strict=True):
-            np.testing.assert_array_equal(one, other)
+    for left, right in zip(play(envs, 30), play(copied(envs), 30), strict=True):
+        assert all_equal(left[:4], right[:4])

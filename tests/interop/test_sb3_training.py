@@ -23,9 +23,8 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
+from tests.support.playing import registered
 from wfb_gym.interop.sb3 import PhaseVecEnv
-
-from ..envs.playing import registered
 
 SMALL: dict[str, Any] = {"policy_kwargs": {"net_arch": [16]}, "seed": 0, "device": "cpu"}
 OPTIONS: dict[type[BaseAlgorithm], dict[str, Any]] = {

@@ -7,8 +7,7 @@ import pytest
 import torch
 
 import wfb_gym  # noqa: F401 (registers the ids)
-
-from ..envs.playing import registered
+from tests.support.playing import registered
 
 pytest.importorskip("torchrl")
 pytest.importorskip("pettingzoo")

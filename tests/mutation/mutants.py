@@ -48,6 +48,11 @@ class Mutant:
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.before} -> {self.after}"
 
+    @property
+    def last_line(self) -> int:
+        """Number of the last changed line."""
+        return self.line + self.before.count("\n")
+
     def apply(self, source: bytes) -> bytes:
         """Return the file's text with the change."""
         return source[: self.start] + self.after.encode() + source[self.end :]

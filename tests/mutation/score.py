@@ -5,10 +5,11 @@
     python -m tests.mutation --only wfb_gym/engine/casting.py
 
 Changes are drawn at random from all operators, constants, conditions and statements of the engine,
-the rules, the encoding, the solver, the players, the environments and the packing. For each one,
-the tests nearest to the file run first, then the package's other tests, then the tests of packages
-that use it. Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Test files that take
-more than 90 s without a change are left out.
+the rules, the encoding, the solver, the players, the environments and the packing. Each test file
+runs once without a change, and the lines that each test covers are recorded. Then the tests that
+cover a changed line run, the nearest and fastest first, for at most two minutes of CPU time.
+Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Tests that take more than 6 s without
+a change are left out.
 
 Finished changes are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
 `equivalent.toml` lists the changes that cannot be noticed, with the reason.
@@ -23,7 +24,7 @@ from experiments.experiment import Experiment
 from experiments.outcomes import Line, Results, Run
 from experiments.tables import ResultTable
 from tests.mutation.mutants import Mutant, draw_mutants
-from tests.mutation.suite import ROOT, Suite, is_compiled, repository_copy, stages_of
+from tests.mutation.suite import ROOT, Suite, files_for, is_compiled, repository_copy
 from wfb_gym.cli.parser import option
 
 _EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -55,22 +56,18 @@ def _parts(settings: Settings) -> list[Mutant]:
 
 
 def run_part(settings: Settings, mutant: Mutant) -> Line:
-    """Run the tests with a change, and return which test noticed it."""
-    with repository_copy(settings.out.absolute() / "copies") as copy:
-        baseline = settings.out.absolute() / "baseline"
-        suite = Suite(copy, baseline, compiled=not is_compiled(mutant.path))
+    """Run the tests that cover a change, and return which one failed first."""
+    folder = settings.out.absolute()
+    with repository_copy(folder / "copies") as copy:
+        suite = Suite(copy, folder / "recordings", compiled=not is_compiled(mutant.path))
+        suite.record(files_for(mutant.path))
         changed = copy / mutant.path
         source = changed.read_bytes()
-        noticed = None
-        for files in stages_of(mutant.path):
-            suite.prepare(files)
-            try:
-                changed.write_bytes(mutant.apply(source))
-                noticed = suite.notices(files)
-            finally:
-                changed.write_bytes(source)
-            if noticed:
-                break
+        try:
+            changed.write_bytes(mutant.apply(source))
+            noticed = suite.failure(suite.covering(mutant))
+        finally:
+            changed.write_bytes(source)
     return {"mutant": str(mutant), "path": mutant.path, "noticed": noticed}
 
 

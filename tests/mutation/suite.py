@@ -4,49 +4,51 @@ import ast
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
+
+from tests.mutation.mutants import Mutant
+from tests.mutation.recording import LONGEST_FILE
 from wfb_gym._jit import compiled_sources
 from wfb_gym.files import lock_folder
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {
     "rules": ("rules", "engine", "packing", "encoding"),
-    "engine": (
-        "engine",
-        "encoding",
-        "packing",
-        "solver",
-        "envs",
-        "opponents",
-        "players",
-        "advising",
-    ),
+    "engine": ("engine", "encoding", "packing", "solver", "envs", "opponents", "players"),
     "encoding": ("encoding", "envs", "players", "interop"),
-    "solver": ("solver", "players", "advising"),
-    "players": ("players", "opponents", "advising", "cli"),
-    "envs": ("envs", "interop", "agents"),
+    "solver": ("solver", "players"),
+    "players": ("players", "opponents"),
+    "envs": ("envs", "interop"),
     "packing": ("packing", "engine", "encoding", "view"),
 }
-"""Folders of tests that use a package, by package; its own tests come first."""
-SLOWEST = 90.0
-"""Seconds that a test file may take without a change; slower ones are left out."""
-_PATIENCE, _START = 3.0, 60.0
-"""A run may take this many times as long as without a change, and this many seconds in addition."""
+"""Folders of the tests that run for a package's changes."""
+BATCHES = (5.0, 30.0, 120.0)
+"""CPU seconds of all tests up to the end of each batch; the first failure ends the run."""
+_PATIENCE, _START = 3.0, 30.0
+"""A batch may take this many times its CPU time without a change, and this many seconds more."""
+_WAITING = 20.0
+"""A batch may take this many times its limit of CPU time on the clock."""
+_PYTEST = """
+import resource, sys, pytest
+resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]), int(sys.argv[1]) + 1))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "--tb=no", *sys.argv[2:]]))
+"""
 
 
 @contextmanager
 def repository_copy(folder: Path) -> Iterator[Path]:
-    """Yield a copy of the repository's tracked files that no other process uses."""
+    """Yield a copy of the repository's files that no other process uses."""
     for number in count():
         path = folder / str(number)
         path.mkdir(parents=True, exist_ok=True)
@@ -61,8 +63,10 @@ def repository_copy(folder: Path) -> Iterator[Path]:
 
 
 def _update(path: Path) -> None:
-    """Make a folder equal to the repository's tracked files; keep equal files."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    """Make a folder equal to the repository's files; keep equal files."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+    )
     names = [name for name in listed.stdout.decode().split("\0") if (ROOT / name).is_file()]
     for name in names:
         target = path / name
@@ -78,31 +82,20 @@ def is_compiled(path: str) -> bool:
     return path.removeprefix("wfb_gym/") in compiled_sources()
 
 
-def stages_of(path: str) -> list[list[str]]:
-    """Return the test files for a changed file: nearest first, in groups that run together."""
-    _, package, *_, name = path.removesuffix(".py").split("/")
-    module = path.removesuffix(".py").replace("/", ".")
-    own = _files_in(package)
-    near = [file for file in own if Path(file).stem.startswith(f"test_{name}")]
-    near += [file for file in _all_files() if module in _imports_of(file)]
-    wider = [file for folder in FOLDERS[package] for file in _files_in(folder)]
-    stages, seen = [], set[str]()
-    for files in (near, own, wider):
-        stages.append([file for file in dict.fromkeys(files) if file not in seen])
-        seen |= set(files)
-    return [stage for stage in stages if stage]
+def files_for(path: str) -> list[str]:
+    """Return the test files for a changed file, by folder."""
+    return [file for folder in FOLDERS[path.split("/")[1]] for file in _files_in(folder)]
+
+
+def imports(file: str, path: str) -> bool:
+    """Return whether a test file imports a changed file, or names in it."""
+    return path.removesuffix(".py").replace("/", ".") in _imports_of(file)
 
 
 @cache
 def _files_in(folder: str) -> list[str]:
     found = (ROOT / "tests" / folder).rglob("test_*.py")
     return sorted(path.relative_to(ROOT).as_posix() for path in found)
-
-
-@cache
-def _all_files() -> list[str]:
-    folders = dict.fromkeys(folder for folders in FOLDERS.values() for folder in folders)
-    return [file for folder in folders for file in _files_in(folder)]
 
 
 @cache
@@ -116,67 +109,103 @@ def _imports_of(file: str) -> frozenset[str]:
 
 
 class Suite:
-    """Runs test files in a copy of the repository, and knows how they end without a change.
+    """Runs the tests that cover a changed line in a copy of the repository.
 
     Args:
         copy: copy of the repository.
-        baseline: folder that keeps how each file ends without a change.
+        recordings: folder of the lines that each test file covers without a change.
         compiled: whether to compile. Otherwise all code runs as Python.
     """
 
-    def __init__(self, copy: Path, baseline: Path, *, compiled: bool) -> None:
-        self._copy, self._baseline, self._compiled = copy, baseline, compiled
+    def __init__(self, copy: Path, recordings: Path, *, compiled: bool) -> None:
+        self._copy, self._compiled = copy, compiled
+        self._recordings = recordings / ("compiled" if compiled else "python")
 
-    def prepare(self, files: Sequence[str]) -> tuple[list[str], list[str], float]:
-        """Run files without a change, unless their endings are known.
+    def record(self, files: Sequence[str]) -> None:
+        """Run the test files that are not recorded yet, and record which lines they cover.
 
-        Returns:
-            files that are fast enough, tests in them that fail, and seconds that they take.
+        Other processes may record at the same time.
         """
-        endings = {file: self._ending_of(file) for file in files}
-        fast = {file: each for file, each in endings.items() if each["seconds"] <= SLOWEST}
-        failing = [name for each in fast.values() for name in each["failed"]]
-        return list(fast), failing, sum(each["seconds"] for each in fast.values())
+        missing = list(files)
+        while missing:
+            for file in missing:
+                folder = self._recordings / file.replace("/", ".")
+                folder.mkdir(parents=True, exist_ok=True)
+                with suppress(BlockingIOError), lock_folder(folder):
+                    if not self._recording(file).exists():
+                        self._record(file)
+            missing = [file for file in missing if not self._recording(file).exists()]
+            time.sleep(1.0 if missing else 0.0)
 
-    def _ending_of(self, file: str) -> dict[str, Any]:
-        """Return the seconds that a file takes without a change, and its failing tests."""
-        mode = "compiled" if self._compiled else "python"
-        known = self._baseline / f"{file.replace('/', '.')}.{mode}.json"
-        if not known.exists():
-            known.parent.mkdir(parents=True, exist_ok=True)
-            report = self._copy / "report.xml"
-            report.unlink(missing_ok=True)
-            began = time.monotonic()
-            self.run([file], [f"--junitxml={report}"], SLOWEST + _START)
-            seconds = round(time.monotonic() - began, 1)
-            ending = {"seconds": seconds, "failed": _failed_tests(report)}
-            known.write_text(json.dumps(ending), encoding="utf-8")
-        found: dict[str, Any] = json.loads(known.read_text(encoding="utf-8"))
-        return found
+    def _recording(self, file: str) -> Path:
+        return self._recordings / file.replace("/", ".") / "lines.json"
 
-    def notices(self, files: Sequence[str]) -> str | None:
-        """Return the test that fails first, "timeout", or None if all tests pass."""
-        fast, failing, seconds = self.prepare(files)
-        if not fast:
+    def _record(self, file: str) -> None:
+        out = self._recording(file)
+        draft = out.with_suffix(".draft")
+        draft.write_text('{"tests": {}, "lines": {}}', encoding="utf-8")
+        options = ["-p", "tests.mutation.recording", file]
+        self._run(options, _PATIENCE * LONGEST_FILE, {"RECORDING": str(draft)})
+        draft.rename(out)
+
+    def covering(self, mutant: Mutant) -> list[tuple[str, float]]:
+        """Return the tests that run a changed line, and their seconds: nearest and fastest first.
+
+        If no test runs it, for example because it runs at import, return the tests that run any
+        line of the file.
+        """
+        changed = {str(line) for line in range(mutant.line, mutant.last_line + 1)}
+        of_line, of_file = [], []
+        for place, file in enumerate(files_for(mutant.path)):
+            recording = json.loads(self._recording(file).read_text(encoding="utf-8"))
+            lines = recording["lines"].get(mutant.path, {})
+            on_line = {name for line in changed & set(lines) for name in lines[line]}
+            in_file = {name for names in lines.values() for name in names}
+            near = imports(file, mutant.path)
+            for name in in_file:
+                ending = recording["tests"][name]
+                if ending["passed"]:
+                    entry = not near, ending["seconds"], place, name
+                    of_file.append(entry)
+                    if name in on_line:
+                        of_line.append(entry)
+        return [(name, seconds) for _, seconds, _, name in sorted(of_line or of_file)]
+
+    def failure(self, tests: Sequence[tuple[str, float]]) -> str | None:
+        """Return the first of some tests that fails, "timeout", or None if all pass."""
+        places = np.searchsorted(np.cumsum([seconds for _, seconds in tests]), BATCHES)
+        start = 0
+        for end in places:
+            found = self._failure_in(tests[start:end])
+            if found is not None:
+                return found
+            start = end
+        return None
+
+    def _failure_in(self, tests: Sequence[tuple[str, float]]) -> str | None:
+        if not tests:
             return None
-        options = ["-x", *(f"--deselect={name}" for name in failing)]
-        report = self._copy / "report.xml"
+        listed, report = self._copy / "tests.txt", self._copy / "report.xml"
+        listed.write_text("\n".join(name for name, _ in tests), encoding="utf-8")
         report.unlink(missing_ok=True)
-        ended = self.run(fast, [*options, f"--junitxml={report}"], _PATIENCE * seconds + _START)
+        limit = _PATIENCE * sum(seconds for _, seconds in tests) + _START
+        ended = self._run(["-x", f"--junitxml={report}", f"@{listed}"], limit)
         if ended is None:
             return "timeout"
-        if ended == 0 or ended == 5:  # no tests were collected
-            return None
-        return next(iter(_failed_tests(report)), "collection")
+        return None if ended == 0 else next(_failed_tests(report), "collection")
 
-    def run(self, files: Sequence[str], options: Sequence[str], limit: float) -> int | None:
-        """Run pytest, and return its exit status, or None if it takes longer than a limit."""
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no"]
-        environment = {**os.environ, "PYTHONPATH": str(self._copy), "PYTHONDONTWRITEBYTECODE": "1"}
+    def _run(
+        self, options: Sequence[str], limit: float, more: Mapping[str, str] = {}
+    ) -> int | None:
+        """Run pytest, and return its exit status, or None if it exceeds a limit of CPU time."""
+        command = [sys.executable, "-c", _PYTEST, str(int(limit))]
+        environment = {
+            **os.environ, "PYTHONPATH": str(self._copy), "PYTHONDONTWRITEBYTECODE": "1", **more,
+        }  # fmt: skip
         if not self._compiled:
             environment["NUMBA_DISABLE_JIT"] = "1"
         with subprocess.Popen(
-            [*command, *options, *files],
+            [*command, *options],
             cwd=self._copy,
             env=environment,
             stdout=subprocess.DEVNULL,
@@ -184,20 +213,18 @@ class Suite:
             start_new_session=True,
         ) as process:
             try:
-                return process.wait(limit)
+                status = process.wait(_WAITING * limit)
+                return None if status == -signal.SIGXCPU else status
             except subprocess.TimeoutExpired:
                 return None
             finally:
                 with suppress(ProcessLookupError):
-                    os.killpg(process.pid, 9)
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
-def _failed_tests(report: Path) -> list[str]:
-    """Return the ids of the tests that failed in a report of pytest, if there is one."""
-    found: list[str] = []
+def _failed_tests(report: Path) -> Iterator[str]:
+    """Yield the tests that failed in a report of pytest, if there is one."""
     if report.exists():
         for case in ET.parse(report).iter("testcase"):
             if case.find("failure") is not None or case.find("error") is not None:
-                file = case.get("classname", "").replace(".", "/")
-                found.append(f"{file}.py::{case.get('name')}")
-    return found
+                yield f"{case.get('classname')}.{case.get('name')}"

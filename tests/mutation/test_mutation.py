@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation import score
+from tests.mutation import score, suite
 from tests.mutation.mutants import Mutant, draw_mutants, mutants_of
-from tests.mutation.suite import ROOT, stages_of
+from tests.mutation.suite import ROOT, files_for, imports
 
 SOURCE = '''"""Text with 1 number."""
 __all__ = ["half"]
@@ -67,23 +67,24 @@ def test_drawn_mutants_are_valid_and_repeatable() -> None:
         ast.parse(mutant.apply((ROOT / mutant.path).read_bytes()))
 
 
-def test_the_nearest_tests_run_first_and_none_runs_twice() -> None:
-    stages = stages_of("wfb_gym/engine/casting.py")
-    assert "tests/engine/test_casting.py" in stages[0]
-    assert any(file.startswith("tests/solver/") for file in stages[-1])
-    files = [file for stage in stages for file in stage]
+def test_files_of_other_packages_are_tested_too() -> None:
+    files = files_for("wfb_gym/engine/casting.py")
+    assert "tests/engine/test_casting.py" in files
+    assert any(file.startswith("tests/solver/") for file in files)
     assert len(files) == len(set(files))
+    assert imports("tests/engine/test_casting.py", "wfb_gym/engine/battle.py")
 
 
 @pytest.mark.slow
 def test_a_wrong_rule_is_noticed_and_a_pointless_change_survives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for module in (score, suite):
+        monkeypatch.setattr(module, "files_for", lambda _: ["tests/rules/test_wound_chances.py"])
     path = "wfb_gym/rules/wounds.py"
-    monkeypatch.setattr(score, "stages_of", lambda _: [["tests/rules/test_wound_chances.py"]])
     source = (ROOT / path).read_bytes()
     settings = score.Settings(out=tmp_path)
     harmless = Mutant(path, len(source), len(source), 1, "", "_UNUSED = 1\n")
     assert score.run_part(settings, harmless)["noticed"] is None
     wrong = next(each for each in mutants_of(ROOT, path) if each.before == "4")
-    assert str(score.run_part(settings, wrong)["noticed"]).startswith("tests/rules/")
+    assert "test_wound_chances" in str(score.run_part(settings, wrong)["noticed"])

@@ -1,11 +1,10 @@
 """Names of policies: players with an option, shipped networks and files."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.scripts import run_python
 from wfb_gym.opponents.policy_spec import SHIPPED, PolicySpec
 
 
@@ -60,4 +59,4 @@ def test_reading_names_imports_no_player() -> None:
         "PolicySpec.parse('mcts:3'); assert 'numba' not in sys.modules\n"
         "assert not any(name.startswith('wfb_gym.players') for name in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert run_python("-c", code).status == 0

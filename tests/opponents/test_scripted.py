@@ -1,9 +1,6 @@
 """Scripted players: always legal, no change of the position, and consistent with their rules."""
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
@@ -13,6 +10,10 @@ import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import game as new_game
+from tests.support.playing import lowest, raw, some, table_of, throw
+from tests.support.scripts import run_python
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import sample
@@ -25,10 +26,6 @@ from wfb_gym.opponents.move_tables import no_move_tables
 from wfb_gym.packing.pack import pack
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario.spells import lore_spells
-
-from ..engine.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
-from ..engine.builders import game as new_game
-from ..envs.playing import lowest, raw, some, table_of, throw
 
 KINDS = list(SCRIPTED.values())
 SCENARIOS = wfb_gym.bundled_scenarios()
@@ -45,6 +42,7 @@ EXOTIC = (
 )
 
 
+SLOW = pytest.mark.slow
 STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
@@ -72,6 +70,9 @@ def veteran(battle: Battle) -> int:
 
 def greedy(battle: Battle) -> int:
     return Player(Scripted.GREEDY)(battle)
+
+
+PLAYERS = pytest.mark.parametrize("player", [veteran, greedy])
 
 
 def exotic() -> dict[str, Game]:
@@ -121,20 +122,13 @@ def start(name: str) -> Battle:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
-def test_choices_are_legal_and_do_not_change_the_position(kind: Scripted, name: str) -> None:
-    movers = check_choices(kind, name, 10 if name in EXOTIC else some(name, 4))
-    assert movers == {0, 1} or name == "apprentice"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", [*SCENARIOS, *EXOTIC])
-def test_choices_of_many_games_are_legal(kind: Scripted, name: str) -> None:
-    check_choices(kind, name, 200 if name in EXOTIC else some(name, 200, 30))
-
-
-def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
-    """Play games in which every choice is checked; returns the armies that had one."""
+@pytest.mark.parametrize(
+    ("exotic_games", "many", "few"), [(10, 4, 2), pytest.param(200, 200, 30, marks=SLOW)]
+)
+def test_choices_are_legal_and_do_not_change_the_position(
+    exotic_games: int, many: int, few: int, name: str, kind: Scripted
+) -> None:
+    games = exotic_games if name in EXOTIC else some(name, many, few)
     first = start(name)
     rng = np.random.default_rng(4)
     movers = set()
@@ -154,7 +148,7 @@ def check_choices(kind: Scripted, name: str, games: int) -> set[int]:
                 assert (battle.key(), battle.packed.tobytes()) == before, (each.kind, battle.node)
             movers.add(battle.mover)
             battle.act(players[battle.mover](battle))
-    return movers
+    assert movers == {0, 1} or name == "apprentice"
 
 
 @pytest.mark.parametrize("kind", THINKING)
@@ -219,61 +213,52 @@ def fire(power: int, *spells: Any, **keys: Any) -> Game:
     return new_game(army(wizard(4, *spells), power_dice=power, **keys), army(wizard(4)))
 
 
-def test_veteran_casts_the_dearest_of_the_likely_spells() -> None:
-    """With 3 dice: 5+ in 93 %, 9+ in 74 %, 11+ in 50 %; the last has the most expected points."""
-    battle = fire(3, spell("A", 5, 20.0), spell("B", 9, 50.0), spell("C", 11, 90.0))
-    assert 0.5 * 90.0 > 160 / 216 * 50.0
-    assert veteran(battle) == FIRST_CAST + 1
-    assert greedy(battle) == FIRST_CAST + 2
-
-
-def test_veteran_takes_the_most_expected_points_if_no_cast_is_likely() -> None:
-    """With 2 dice: 9+ in 28 %, 8+ in 42 %, 11+ in 8 %."""
-    battle = fire(2, spell("A", 9, 50.0), spell("B", 8, 40.0), spell("C", 11, 90.0))
-    for player in (veteran, greedy):
-        assert player(battle) == FIRST_CAST + 1
+@pytest.mark.parametrize(
+    ("power", "spells", "veterans", "greedys"),
+    [
+        # With 3 dice: 5+ in 93 %, 9+ in 74 %, 11+ in 50 %, which has the most expected points.
+        # A veteran casts the dearest of the likely spells.
+        (3, [(5, 20.0), (9, 50.0), (11, 90.0)], 1, 2),
+        # With 2 dice: 9+ in 28 %, 8+ in 42 %, 11+ in 8 %: no cast is likely.
+        (2, [(9, 50.0), (8, 40.0), (11, 90.0)], 1, 1),
+        (6, [(5, 0.0)], None, None),
+    ],
+)
+def test_the_spell_that_is_cast(
+    power: int, spells: list[tuple[int, float]], veterans: int | None, greedys: int | None
+) -> None:
+    named = [spell(f"Spell {k}", value, worth) for k, (value, worth) in enumerate(spells)]
+    battle = fire(power, *named)
+    for player, chosen in ((veteran, veterans), (greedy, greedys)):
+        assert player(battle) == (PASS if chosen is None else FIRST_CAST + chosen)
 
 
 @pytest.mark.parametrize(
-    ("value", "fewest", "likeliest"),
-    [(5, 2, 3), (8, 3, 4), (9, 3, 4), (10, 3, 4), (11, 4, 5)],
+    ("power", "value", "fewest", "likeliest"),
+    [(6, 5, 2, 3), (6, 8, 3, 4), (6, 9, 3, 4), (6, 10, 3, 4), (6, 11, 4, 5), (3, 11, 3, 3)],
 )
-def test_casting_dice(value: int, fewest: int, likeliest: int) -> None:
-    """5+: 33, 83, 93, 87 %; 8+: 0, 42, 82, 86, 80 %; 9+: 28, 74, 85 %; 10+: 17, 62, 83 %;
-    11+: 50, 79, 80 %."""
-    battle = fire(6, spell("A", value, 20.0))
+def test_casting_dice(power: int, value: int, fewest: int, likeliest: int) -> None:
+    """A veteran throws the fewest dice that cast in 60 %, or all useful ones.
+
+    5+: 33, 83, 93, 87 %; 8+: 0, 42, 82, 86, 80 %; 9+: 28, 74, 85 %; 10+: 17, 62, 83 %;
+    11+: 50, 79, 80 %.
+    """
+    battle = fire(power, spell("A", value, 20.0))
     battle.nominate("A")
     assert battle.node == Node.POOL_DICE
     assert veteran(battle) == FIRST_DICE + fewest
     assert greedy(battle) == FIRST_DICE + likeliest
 
 
-def test_all_useful_dice_are_thrown_if_60_percent_are_out_of_reach() -> None:
-    battle = fire(3, spell("A", 11, 20.0))
+@pytest.mark.parametrize(("power", "is_used"), [(2, True), (3, False), (4, False)])
+def test_veteran_keeps_the_power_stone_for_unlikely_casts(power: int, is_used: bool) -> None:
+    """Its dice make the unlikely cast likelier."""
+    battle = fire(power, spell("A", 9, 50.0), items=["Power Stone"])
     battle.nominate("A")
-    assert veteran(battle) == FIRST_DICE + 3
-
-
-def test_casting_stops_without_a_spell_of_value() -> None:
-    battle = fire(6, spell("A", 5, 0.0))
-    for player in (veteran, greedy):
-        assert player(battle) == PASS
-
-
-def test_veteran_keeps_the_power_stone_for_unlikely_casts() -> None:
-    """The stone's dice make the unlikely cast likelier."""
-    for power, wanted in ((2, True), (4, False)):
-        battle = fire(power, spell("A", 9, 50.0), items=["Power Stone"])
-        battle.nominate("A")
-        assert battle.node == Node.ITEM
-        assert (veteran(battle) != PASS) == wanted
-
-
-def test_greedy_uses_the_power_stone_if_it_helps() -> None:
-    battle = fire(3, spell("A", 9, 50.0), items=["Power Stone"])
-    battle.nominate("A")
-    assert greedy(battle) == FIRST_ITEM
-    assert veteran(battle) == PASS
+    assert battle.node == Node.ITEM
+    assert veteran(battle) == (FIRST_ITEM if is_used else PASS)
+    if power < 4:
+        assert greedy(battle) == FIRST_ITEM
 
 
 def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None:
@@ -329,24 +314,33 @@ def dispel_chance(number: int, dice: int) -> float:
     return sum(sum(roll) >= number and roll.count(1) < 2 for roll in rolls) / len(rolls)
 
 
-def test_greedy_reads_a_scroll_whenever_it_may() -> None:
-    battle = against((1, 3), 5, 5.0, spell("B", 8, 90.0), scrolls=1)
+@pytest.mark.parametrize(
+    ("total", "dice", "worth", "other", "is_read"),
+    [
+        ((6, 5, 5), 2, 50.0, 50.0, True),
+        ((6, 5, 5), 2, 50.0, 51.0, False),
+        ((1, 3), 5, 50.0, 40.0, False),
+        ((1, 3), 5, 5.0, 90.0, False),
+    ],
+)
+def test_veteran_reads_the_scroll_against_the_dearest_that_dice_cannot_stop(
+    total: tuple[int, ...], dice: int, worth: float, other: float, is_read: bool
+) -> None:
+    battle = against(total, dice, worth, spell("B", 8, other), scrolls=1)
+    assert (veteran(battle) == FIRST_ITEM) == is_read
     assert greedy(battle) == FIRST_ITEM
-    assert veteran(battle) != FIRST_ITEM
 
 
-def test_veteran_reads_the_scroll_against_the_dearest_that_dice_cannot_stop() -> None:
-    assert veteran(against((6, 5, 5), 2, 50.0, spell("B", 8, 50.0), scrolls=1)) == FIRST_ITEM
-    assert veteran(against((6, 5, 5), 2, 50.0, spell("B", 8, 51.0), scrolls=1)) != FIRST_ITEM
-    assert veteran(against((1, 3), 5, 50.0, spell("B", 8, 40.0), scrolls=1)) != FIRST_ITEM
-
-
-def test_veteran_lets_weak_spells_through_before_greater_threats() -> None:
+@pytest.mark.parametrize(
+    ("dice", "worth", "passes"), [(4, 24.0, True), (4, 25.0, False), (6, 24.0, False)]
+)
+def test_veteran_lets_weak_spells_through_before_greater_threats(
+    dice: int, worth: float, passes: bool
+) -> None:
     """The threshold is half of 50; two such numbers at 3.5 points a die are spare dice."""
-    assert veteran(against((5, 4), 4, 24.0, spell("B", 8, 50.0))) == PASS
-    assert veteran(against((5, 4), 4, 25.0, spell("B", 8, 50.0))) != PASS
-    assert veteran(against((5, 4), 6, 24.0, spell("B", 8, 50.0))) != PASS
-    assert greedy(against((5, 4), 4, 24.0, spell("B", 8, 50.0))) != PASS
+    battle = against((5, 4), dice, worth, spell("B", 8, 50.0))
+    assert (veteran(battle) == PASS) == passes
+    assert greedy(battle) != PASS
 
 
 def test_harmless_spells_are_let_through() -> None:
@@ -357,7 +351,7 @@ def test_harmless_spells_are_let_through() -> None:
 # Rules: spells in play, re-rolls, free spells.
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 def test_the_dearest_spell_in_play_is_tried_first(player: Callable[[Battle], int]) -> None:
     worths = {"Small": 2.0, "Great": 9.0, "Middle": 5.0}
     mages = [
@@ -373,7 +367,7 @@ def test_the_dearest_spell_in_play_is_tried_first(player: Callable[[Battle], int
     assert player(battle) == battle.in_play_action("Great", 0)
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 @pytest.mark.parametrize(("faces", "keeps"), [((2, 2, 5), False), ((4, 4, 5), True)])
 def test_only_failures_are_rolled_again(
     player: Callable[[Battle], int], faces: tuple[int, ...], keeps: bool
@@ -387,7 +381,7 @@ def test_only_failures_are_rolled_again(
     assert player(battle) == (PASS if keeps else FIRST_REROLL + 1)
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 def test_the_dearest_free_spell_is_taken(player: Callable[[Battle], int]) -> None:
     battle = new_game(
         army(wizard(4, spell("Bolt")), power_dice=4),
@@ -404,7 +398,7 @@ def test_the_dearest_free_spell_is_taken(player: Callable[[Battle], int]) -> Non
 # Rules: targets, bound spells, Magic Resistance, spells drawn, dice kept.
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 def test_spells_are_aimed_at_the_most_expected_points(player: Callable[[Battle], int]) -> None:
     """Three and a half hits wound with probability 2/3; the dearest models are the best target."""
     battle = new_game(
@@ -416,7 +410,7 @@ def test_spells_are_aimed_at_the_most_expected_points(player: Callable[[Battle],
     assert player(battle) == battle.code("Guard")
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 @pytest.mark.parametrize(("phases", "target"), [(2, "Flash"), (6, "Glow")])
 def test_points_by_phase_count_for_each_remaining_phase(
     player: Callable[[Battle], int], phases: int, target: str
@@ -433,7 +427,7 @@ def test_points_by_phase_count_for_each_remaining_phase(
     assert player(battle) == battle.code(target)
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 def test_a_free_spell_is_aimed_at_the_most_expected_points(player: Callable[[Battle], int]) -> None:
     battle = new_game(
         army(
@@ -484,7 +478,7 @@ def test_magic_resistance_counts_among_the_dice(
     assert veteran(battle) == FIRST_DICE + wanted
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 @pytest.mark.parametrize(("first", "swaps"), [(12.0, True), (4.0, False)])
 def test_the_least_promising_spell_is_swapped_for_a_better_first(
     player: Callable[[Battle], int], first: float, swaps: bool
@@ -526,7 +520,7 @@ def points_by_chance(battle: Game, name: str) -> float:
     return most * int(cast) / len(rolls)
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]) -> None:
     battle = new_game(
         army(wizard(4, spell("Bolt", 5, 0.0), items=["Rod of Power"]), power_dice=8), phases=3
@@ -536,7 +530,7 @@ def test_as_many_dice_are_kept_as_the_item_holds(player: Callable[[Battle], int]
     assert player(battle) == FIRST_DICE + 3
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 @pytest.mark.parametrize(("phases", "casts"), [(1, False), (2, True)])
 def test_no_comet_is_cast_that_cannot_land_any_more(
     player: Callable[[Battle], int], phases: int, casts: bool
@@ -546,7 +540,7 @@ def test_no_comet_is_cast_that_cannot_land_any_more(
     assert player(battle) == (FIRST_CAST if casts else PASS)
 
 
-@pytest.mark.parametrize("player", [veteran, greedy])
+@PLAYERS
 @pytest.mark.parametrize("seed", [21, 57, 70])
 def test_in_a_generated_phase_dice_are_not_spent_on_a_comet(
     player: Callable[[Battle], int], seed: int
@@ -583,22 +577,22 @@ def test_callables_keep_their_place() -> None:
     assert resolve_opponents(lowest) == ([-1], {0: lowest})
 
 
-@pytest.mark.parametrize("opponent", ["nobody", "Veteran ", "model.pt", None, 7, [None], ["x"]])
-def test_an_invalid_opponent_is_rejected(opponent: Any) -> None:
-    with pytest.raises(ValueError, match="expected one of random, greedy, veteran"):
+@pytest.mark.parametrize(
+    ("opponent", "message"),
+    [
+        *(
+            (each, "expected one of random, greedy, veteran")
+            for each in ("nobody", "Veteran ", "model.pt", None, 7, [None], ["x"])
+        ),
+        ("vetran", "did you mean veteran"),
+        ("gredy", "did you mean greedy"),
+        ([], "empty pool"),
+        ((), "empty pool"),
+    ],
+)
+def test_an_invalid_opponent_is_rejected(opponent: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         resolve_opponents(opponent)
-
-
-@pytest.mark.parametrize(("wrong", "right"), [("vetran", "veteran"), ("gredy", "greedy")])
-def test_a_close_name_is_suggested(wrong: str, right: str) -> None:
-    with pytest.raises(ValueError, match=f"did you mean {right}"):
-        resolve_opponents(wrong)
-
-
-@pytest.mark.parametrize("empty", [[], ()])
-def test_an_empty_pool_is_rejected(empty: Any) -> None:
-    with pytest.raises(ValueError, match="empty pool"):
-        resolve_opponents(empty)
 
 
 def test_a_missing_model_is_rejected(tmp_path: Any) -> None:
@@ -628,13 +622,7 @@ values = [solver.evaluate(duel, player, "veteran") for player in ("first-action"
 assert values[0] == values[1], values
 main(["play", "--help"])
 """
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
-    assert "first-action" in found.stdout
+    env = {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(tmp_path)}
+    found = run_python("-c", code, cwd=tmp_path, env=env)
+    assert found.status == 0, found.err
+    assert "first-action" in found.out

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import wfb_gym
+from tests.support.builders import Data, Game, aimed, army, spell, unit, wizard
+from tests.support.builders import game as new_game
+from tests.support.playing import throw
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -16,13 +19,9 @@ from wfb_gym.opponents.values import WOUND_WEIGHT, value_if_cast, value_with_fli
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 
-from ..engine.builders import Data, Game, aimed, army, spell, unit, wizard
-from ..engine.builders import game as new_game
-from ..envs.playing import throw
-from .test_scripted import greedy, veteran
+from .test_scripted import PLAYERS, veteran
 
 HAIL = aimed("Hail", 5, damage={"hits": "2D6", "strength": 4})
-PLAYERS = pytest.mark.parametrize("player", [veteran, greedy])
 
 
 def fight(*foes: Data, spells: tuple[Data, ...] = (HAIL,), wizards: Any = (), **keys: Any) -> Game:

@@ -7,44 +7,37 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.builders import Data, aimed, army, spell, unit, wizard
+from tests.support.errors import problem_of
+from tests.support.packed import packed, scenario
 from wfb_gym.geometry.comets import RADII
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import FIRST_POINT, UNBOUNDED, AimCondition, Duration, HitDice
-from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.sizes import MARKS_PER_WORD, NO_SAVE, TARGETS, UNITS
 
 OWN, ENEMY = 1, 1 + TARGETS
 """Codes of the first own and the first enemy target."""
-ANY = {"engaged": "either"}
-BOYZ = {"name": "Boyz", "models": 20, "toughness": 4, "points": 5.0}
-GUARD = {"name": "Guard", "models": 10, "toughness": 3, "points": 6.0}
+ALWAYS = AimCondition.ALWAYS
+BOYZ = unit("Boyz", 20, toughness=4, points=5.0)
+GUARD = unit("Guard")
+FIGHTING = {**BOYZ, "in_combat": True}
+CAPTAIN = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
 
 
-def wizard(*spells: dict[str, Any], name: str = "Anna", **keys: Any) -> dict[str, Any]:
-    return {"name": name, "level": 4, "spells": list(spells), **keys}
+def bolt(hits: str = "D6", strength: int = 4, **keys: Any) -> Data:
+    """Return a spell that strikes an enemy unit."""
+    return aimed(**{"name": "Bolt", "damage": {"hits": hits, "strength": strength}, **keys})
 
 
-def spell(name: str = "Bolt", target: str = "enemy_unit", **keys: Any) -> dict[str, Any]:
-    """Return a spell for any target of that kind, in close combat or not."""
-    return {"name": name, "casting_value": 6, "target": target, **keys}
-
-
-def bolt(hits: str = "D6", strength: int = 4, **keys: Any) -> dict[str, Any]:
-    return spell(damage={"hits": hits, "strength": strength}, **keys)
-
-
-def curse(**keys: Any) -> dict[str, Any]:
+def curse(name: str = "Curse", **keys: Any) -> Data:
     """Return a spell that is worth 8 points and causes no wounds."""
-    return spell("Curse", **{"worth": {"points": 8.0}, **keys})
+    return aimed(name, **{"worth": {"points": 8.0}, **keys})
 
 
-def army(*wizards: dict[str, Any], units: Any = (), **keys: Any) -> dict[str, Any]:
-    return {"wizards": list(wizards), "units": list(units), **keys}
-
-
-def packed(caster: dict[str, Any], dispeller: dict[str, Any] | None = None, **keys: Any) -> Any:
-    document = {"name": "test", "caster": caster, "dispeller": dispeller or army(), **keys}
-    return pack(scenario_from_dict(document))[0]
+def cursed(**keys: Any) -> Data:
+    """Return the first army's wizard with a curse."""
+    return army(wizard(4, curse(**keys)))
 
 
 def aims(record: Any, side: int = 0, index: int = 0) -> list[Any]:
@@ -83,67 +76,54 @@ def pmf(record: Any, strike: Any) -> list[float]:
 def test_codes_count_from_the_seat_of_the_spells_owner(
     target: str, expected: list[int], side: int
 ) -> None:
-    caster = army(wizard(curse(target=target)), units=[GUARD])
+    caster = army(wizard(4, curse(target=target)), units=[GUARD])
     other = army(units=[BOYZ, {**BOYZ, "name": "More"}])
     record = packed(*((caster, other) if side == 0 else (other, caster)))
-    assert codes(record, side) == [(code, AimCondition.ALWAYS) for code in expected]
+    assert codes(record, side) == [(code, ALWAYS) for code in expected]
     entry = record.armies[side].spells[0]
     assert (entry.targeted, record.targets) == (1, 1)
     assert record.armies[side].n_aims == len(expected)
 
 
 def test_a_character_in_a_unit_is_a_target_of_spells_at_models_or_once_alone() -> None:
-    units, models = curse(), {**curse(target="enemy_model"), "name": "Sting"}
-    record = packed(
-        army(wizard(units, models)), army(wizard(name="Berta", unit="Boyz"), units=[BOYZ])
-    )
+    mage = wizard(4, curse(), curse("Sting", target="enemy_model"))
+    record = packed(army(mage), army(wizard(4, unit="Boyz"), units=[BOYZ]))
     hero = ENEMY + UNITS
-    assert codes(record) == [(ENEMY, AimCondition.ALWAYS), (hero, AimCondition.ALONE)]
-    assert codes(record, 0, 1) == [(ENEMY, AimCondition.ALWAYS), (hero, AimCondition.ALWAYS)]
+    assert codes(record) == [(ENEMY, ALWAYS), (hero, AimCondition.ALONE)]
+    assert codes(record, 0, 1) == [(ENEMY, ALWAYS), (hero, ALWAYS)]
     assert record.armies[1].wizards[0].unit == 1
 
 
 def test_targets_barred_by_the_battlefield_are_no_aims() -> None:
-    fighting = {**BOYZ, "name": "Fighters", "in_combat": True}
-    record = packed(army(wizard(curse())), army(units=[fighting, BOYZ]))
-    assert codes(record) == [(ENEMY + 1, AimCondition.ALWAYS)]
-    nothing = packed(army(wizard(curse())), army(units=[fighting]))
-    entry = nothing.armies[0].spells[0]
+    assert codes(packed(cursed(), army(units=[FIGHTING, GUARD]))) == [(ENEMY + 1, ALWAYS)]
+    entry = packed(cursed(), army(units=[FIGHTING])).armies[0].spells[0]
     assert (entry.targeted, entry.n_aims, entry.worth) == (1, 0, 0.0)
 
 
 def test_spells_of_fixed_worth_have_no_aims() -> None:
-    plain = {"name": "Old", "casting_value": 5, "worth": 20.0}
-    record = packed(army(wizard(plain, curse())), army(units=[BOYZ]))
+    record = packed(army(wizard(4, spell("Old", 5, 20.0), curse())), army(units=[BOYZ]))
     old, new = record.armies[0].spells[:2]
     assert (old.targeted, old.n_aims, old.worth) == (0, 0, 20.0)
     assert (new.targeted, new.n_aims, new.first_aim) == (1, 1, 0)
 
 
 @pytest.mark.parametrize(
-    ("engaged", "opening"), [(False, AimCondition.ALWAYS), (True, AimCondition.NEVER)]
+    ("target", "on", "foe", "expected"),
+    [
+        ("enemy_unit", "Boyz", BOYZ, [(ENEMY, ALWAYS), (ENEMY + 1, ALWAYS)]),
+        # In close combat, at which it could not be cast.
+        ("enemy_unit", "Boyz", FIGHTING, [(ENEMY, ALWAYS), (ENEMY + 1, AimCondition.NEVER)]),
+        ("friendly_character", "Mage", BOYZ, [(OWN + UNITS, ALWAYS)]),
+    ],
 )
-def test_a_spell_in_play_lies_on_its_target_though_it_could_not_be_cast_at_it(
-    engaged: bool, opening: AimCondition
+def test_a_spell_in_play_lies_on_its_target(
+    target: str, on: str, foe: Data, expected: list[tuple[int, int]]
 ) -> None:
-    lying = {
-        **curse(worth={"points_per_phase": 3.0}),
-        "duration": "remains_in_play", "in_play": True, "in_play_on": "Boyz",
-    }  # fmt: skip
-    units = [GUARD, {**BOYZ, "in_combat": engaged}]
-    record = packed(army(wizard(lying)), army(units=units))
-    assert codes(record) == [(ENEMY, AimCondition.ALWAYS), (ENEMY + 1, opening)]
-    assert record.armies[0].spells[0].in_play_aim == 2
-
-
-def test_a_spell_lies_on_a_character() -> None:
-    lying = {
-        **spell("Ward", "friendly_character", worth={"points_per_phase": 3.0}),
-        "duration": "remains_in_play", "in_play": True, "in_play_on": "Anna",
-    }  # fmt: skip
-    record = packed(army(wizard(lying)))
-    assert codes(record) == [(OWN + UNITS, AimCondition.ALWAYS)]
-    assert record.armies[0].spells[0].in_play_aim == 1
+    lies = {"duration": "remains_in_play", "in_play": True, "in_play_on": on}
+    caster = cursed(target=target, worth={"points_per_phase": 3.0}, **lies)
+    record = packed(caster, army(units=[GUARD, foe]))
+    assert codes(record) == expected
+    assert record.armies[0].spells[0].in_play_aim == len(expected)
 
 
 # --- expected and their order --------------------------------------------------------------
@@ -162,7 +142,7 @@ def expected_loss(models: int, wounds: int, points: float) -> float:
 @pytest.mark.parametrize(("models", "wounds"), [(10, 1), (2, 1), (5, 3), (1, 4)])
 def test_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
     target = {**GUARD, "models": models, "wounds": wounds}
-    record = packed(army(wizard(bolt())), army(units=[target]))
+    record = packed(army(wizard(4, bolt())), army(units=[target]))
     (aim,) = aims(record)
     assert aim.expected_points == pytest.approx(expected_loss(models, wounds, 6.0))
     assert (aim.worth, aim.worth_per_phase) == (0.0, 0.0)
@@ -174,7 +154,7 @@ def test_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
 def test_aims_rank_by_expected_points_then_by_order() -> None:
     """Toughness 4 is wounded on 4+: 8.75 points; Toughness 3 on 3+: 14; two equal ones."""
     units = [BOYZ, GUARD, {**GUARD, "name": "Others"}, {**GUARD, "name": "Dear", "points": 9.0}]
-    record = packed(army(wizard(bolt())), army(units=units))
+    record = packed(army(wizard(4, bolt())), army(units=units))
     assert [aim.expected_points for aim in aims(record)] == pytest.approx([8.75, 14.0, 14.0, 21.0])
     assert [int(aim.ranked) for aim in aims(record)] == [3, 1, 2, 0]
     assert record.armies[0].spells[0].worth == pytest.approx(21.0)
@@ -182,13 +162,9 @@ def test_aims_rank_by_expected_points_then_by_order() -> None:
 
 @pytest.mark.parametrize(("phases", "best"), [(1, 0), (2, 1)])
 def test_points_by_phase_count_if_phases_are_left(phases: int, best: int) -> None:
-    keys = {"spell": "Curse", "target": "Boyz"}
-    lasting = {
-        **curse(worth={"points": 8.0, "points_per_phase": 1.0}),
-        "duration": "remains_in_play",
-    }
-    worths = [{**keys, "points": 2.0, "points_per_phase": 6.0}]
-    record = packed(army(wizard(lasting)), army(units=[GUARD, BOYZ]), phases=phases, worths=worths)
+    worths = [{"spell": "Curse", "target": "Boyz", "points": 2.0, "points_per_phase": 6.0}]
+    caster = cursed(worth={"points": 8.0, "points_per_phase": 1.0}, duration="remains_in_play")
+    record = packed(caster, army(units=[GUARD, BOYZ]), phases=phases, worths=worths)
     assert [(a.worth, a.worth_per_phase) for a in aims(record)] == [(8.0, 1.0), (2.0, 6.0)]
     assert int(aims(record)[0].ranked) == best
     entry = record.armies[0].spells[0]
@@ -196,13 +172,11 @@ def test_points_by_phase_count_if_phases_are_left(phases: int, best: int) -> Non
 
 
 def test_shares_are_of_the_targets_points() -> None:
-    share = curse(worth={"points": 1.0, "share": 0.1})
-    hero = {"name": "Captain", "wounds": 2, "points": 50.0}
-    record = packed(army(wizard(share)), army(units=[BOYZ], heroes=[hero]))
-    assert [aim.expected_points for aim in aims(record)] == pytest.approx([11.0, 6.0])
+    one = packed(cursed(worth={"points": 1.0, "share": 0.1}), army(units=[BOYZ], heroes=[CAPTAIN]))
+    assert [aim.expected_points for aim in aims(one)] == pytest.approx([11.0, 6.0])
     area = packed(
-        army(wizard(curse(target="enemy_area", worth={"share": 0.1}))),
-        army(units=[BOYZ, GUARD], heroes=[hero]),
+        cursed(target="enemy_area", worth={"share": 0.1}),
+        army(units=[BOYZ, GUARD], heroes=[CAPTAIN]),
     )
     assert aims(area)[0].expected_points == pytest.approx(0.1 * (100.0 + 60.0 + 50.0))
 
@@ -210,11 +184,18 @@ def test_shares_are_of_the_targets_points() -> None:
 # --- strikes -------------------------------------------------------------------------------
 
 
+def struck(spell: Data, *units: Data, **keys: Any) -> tuple[Any, Any, Any]:
+    """Return the record, the only aim and its only strike of a spell against these units."""
+    record = packed(army(wizard(4, spell)), army(units=list(units), **keys))
+    (aim,) = aims(record)
+    (strike,) = strikes(record, aim)
+    return record, aim, strike
+
+
 def test_a_strike_has_its_hit_profile() -> None:
     saved = {**BOYZ, "armour_save": 4, "ward_save": 5, "traits": ["flammable"], "wounds": 3}
     damage = {"hits": "2D6", "strength": 5, "armour_save": False, "flaming": True}
-    record = packed(army(wizard(spell(damage=damage))), army(units=[saved]))
-    (strike,) = strikes(record, aims(record)[0])
+    record, _, strike = struck(bolt(damage=damage), saved)
     assert (strike.victim, strike.wounds_per_hit, strike.alone) == (TARGETS, 2, 0)
     assert (strike.dice, strike.extra_dice) == (HitDice.TWO_D6, HitDice.NONE)
     assert (strike.strength, strike.toughness) == (5, 4)
@@ -231,54 +212,40 @@ def test_a_strike_has_its_hit_profile() -> None:
 @pytest.mark.parametrize(("save", "strength"), [(None, 2), (6, 2), (5, 4), (4, 6), (1, 6)])
 def test_burning_iron_is_stronger_against_better_armour(save: int | None, strength: int) -> None:
     damage = {"hits": "D6", "strength_by_armour": [2, 4, 6], "armour_save": False}
-    target = {**GUARD} if save is None else {**GUARD, "armour_save": save}
-    record = packed(army(wizard(spell(damage=damage))), army(units=[target]))
-    (strike,) = strikes(record, aims(record)[0])
+    target = GUARD if save is None else {**GUARD, "armour_save": save}
+    _, _, strike = struck(bolt(damage=damage), target)
     assert (strike.strength, strike.armour_save) == (strength, save or NO_SAVE)
 
 
 def test_a_character_loses_his_points_by_the_wound() -> None:
     """One hit that wounds a lone hero of Toughness 3 with probability 2/3: 25 points a wound."""
-    hero = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
-    record = packed(army(wizard(bolt("1"))), army(heroes=[hero]))
-    (aim,) = aims(record)
+    record, aim, strike = struck(bolt("1"), heroes=[CAPTAIN])
     assert (aim.target, aim.expected_points) == (ENEMY + UNITS, pytest.approx(2 / 3 * 25.0))
-    (strike,) = strikes(record, aim)
     assert (strike.victim, strike.dice) == (TARGETS + UNITS, HitDice.ONE_HIT)
     assert pmf(record, strike) == pytest.approx([1 / 3, 2 / 3])
 
 
-def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has() -> None:
-    target = {**GUARD, "wounds": 2}
-    record = packed(
-        army(wizard(bolt(target="enemy_unit"), {**bolt(target="enemy_model"), "name": "Sting"})),
-        army(units=[target]),
-    )
-    unit, model = (strikes(record, aims(record, 0, s)[0])[0] for s in (0, 1))
-    assert (unit.pmf_size, model.pmf_size) == (7, 3)
-    assert sum(pmf(record, model)) == pytest.approx(1.0)
+@pytest.mark.parametrize(("target", "size"), [("enemy_unit", 7), ("enemy_model", 3)])
+def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has(target: str, size: int) -> None:
+    record, _, strike = struck(bolt(target=target), {**GUARD, "wounds": 2})
+    assert strike.pmf_size == size
+    assert sum(pmf(record, strike)) == pytest.approx(1.0)
 
 
 def test_an_area_strikes_units_and_lone_characters() -> None:
     """The wizard in the unit is struck once the unit is gone."""
-    area = spell("Storm", "enemy_area", damage={"hits": "1", "strength": 4})
     record = packed(
-        army(wizard(area)),
-        army(wizard(name="Berta", unit="Boyz"), units=[BOYZ, GUARD], heroes=[{"name": "Lone"}]),
+        army(wizard(4, bolt("1", target="enemy_area"))),
+        army(wizard(4, unit="Boyz"), units=[BOYZ, GUARD], heroes=[{"name": "Lone"}]),
     )
     (aim,) = aims(record)
     found = [(int(s.victim) - TARGETS, int(s.alone)) for s in strikes(record, aim)]
-    assert (0, 0) in found
-    assert (1, 0) in found
-    assert (UNITS + 1, 1) in found
+    assert {(0, 0), (1, 0), (UNITS + 1, 1)} <= set(found)
     assert aim.target == 0
 
 
 def test_the_front_rank_is_struck_model_by_model() -> None:
-    wall = spell(damage={"hits": "front_rank", "strength": 4})
-    record = packed(army(wizard(wall)), army(units=[{**GUARD, "models": 8, "frontage": 5}]))
-    (aim,) = aims(record)
-    (strike,) = strikes(record, aim)
+    record, aim, strike = struck(bolt("front_rank"), {**GUARD, "models": 8, "frontage": 5})
     assert (strike.pmf, strike.dice, strike.touched) == (-1, HitDice.MODELS, -1)
     first = int(strike.hits)
     assert record.hits[first : first + 9].tolist() == [0, 1, 2, 3, 4, 5, 5, 5, 5]
@@ -287,10 +254,8 @@ def test_the_front_rank_is_struck_model_by_model() -> None:
 
 
 def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
-    pit = spell(damage={"hits": "template", "template": 3.0, "partial": 4, "strength": 4})
-    record = packed(army(wizard(pit)), army(units=[{**GUARD, "frontage": 5}]))
-    (aim,) = aims(record)
-    (strike,) = strikes(record, aim)
+    pit = {"hits": "template", "template": 3.0, "partial": 4, "strength": 4}
+    record, aim, strike = struck(bolt(damage=pit), {**GUARD, "frontage": 5})
     assert (strike.touched_on, strike.dice) == (4, HitDice.MODELS)
     assert strike.touched_chance == pytest.approx(strike.chance / 2)
     under, touched = (int(record.hits[int(start) + 10]) for start in (strike.hits, strike.touched))
@@ -300,6 +265,17 @@ def test_models_that_a_template_only_touches_are_struck_on_a_die() -> None:
 
 
 COMET = {"name": "The Comet of Casandora"}
+FIELD: Data = {"battlefield": {"width": 48.0, "depth": 48.0}}
+
+
+def comet_at(x: float = 24.0, **keys: Any) -> Data:
+    """Return a wizard with a Comet near the edge of the battlefield."""
+    return wizard(4, COMET, position=[x, 4.0], **{"points": 0.0, **keys})
+
+
+def at(x: float, y: float, unit: Data, **keys: Any) -> Data:
+    """Return a unit that faces the wizard's edge of the battlefield."""
+    return {**unit, "position": [x, y], "facing": 180.0, **keys}
 
 
 def expected_points(record: Any, aim: Any, starts: int = 5) -> float:
@@ -322,17 +298,15 @@ def expected_points(record: Any, aim: Any, starts: int = 5) -> float:
 
 def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     """Five phases follow the first."""
-    field = {"width": 48.0, "depth": 48.0}
-    mage = wizard(COMET, position=[24.0, 4.0], points=60.0, wounds=2)
-    near = {**GUARD, "position": [24.0, 30.0], "facing": 180.0}
-    far = {**BOYZ, "position": [10.0, 42.0], "facing": 180.0}
-    record = packed(army(mage), army(units=[near, far]), battlefield=field, phases=6)
+    foes = army(units=[at(24.0, 30.0, GUARD), at(10.0, 42.0, BOYZ)])
+    record = packed(army(comet_at(points=60.0, wounds=2)), foes, **FIELD, phases=6)
     entry = record.armies[0].spells[0]
     assert (entry.duration, record.delayed) == (Duration.DELAYED, 1)
     assert not record.armies[0].reach[0].any()
     found = aims(record)
     assert [int(aim.target) for aim in found] == [FIRST_POINT + k for k in range(len(found))]
     assert record.armies[0].n_points == len(found) > 2
+    assert record.armies[0].inches[len(found) :].max() == 0
     expected = [float(aim.expected_points) for aim in found]
     assert expected == sorted(expected, reverse=True)
     for aim in found:
@@ -347,37 +321,14 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     assert best[1] == pytest.approx(max(expected_points(record, aim, 1) for aim in found))
 
 
-def test_a_comet_may_fall_between_two_units() -> None:
-    """They are 6 inches apart: only one of them is within 6 inches of either middle."""
-    field = {"width": 48.0, "depth": 48.0}
-    mage = wizard(COMET, position=[24.0, 4.0], points=0.0)
-    left = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
-    right = {**BOYZ, "name": "Others", "position": [26.0, 30.0], "facing": 180.0}
-    record = packed(army(mage), army(units=[left, right]), battlefield=field, phases=6)
-    inches = record.armies[0].inches
-    foes = [tuple(inches[k, TARGETS : TARGETS + 2]) for k in range(len(aims(record)))]
-    assert inches[len(foes) :].max() == 0
-    assert {(1, 6), (6, 1), (2, 5), (5, 2), (3, 4), (4, 3)} & set(foes)
-    assert min(max(away) for away in foes) <= 4
-    # It lands with one marker with probability 1/2, with two with probability 1/4.
-    alone = packed(army(mage), army(units=[left]), battlefield=field, phases=6)
-    mean = aims(alone)[0].expected_points / sum(0.5**k for k in range(1, 6))
-    dice = [(0.5**k / 6, k * die) for k in range(1, 6) for die in range(1, 7)]
-    near, far = foes[0]
-    struck = sum(chance * (int(reach >= near) + int(reach >= far)) for chance, reach in dice)
-    assert aims(record)[0].expected_points == pytest.approx(mean * struck)
-    assert struck > 1.2
-
-
 def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
     """Within an inch of the Guard and more than 12 inches from the Levy, which it spares."""
-    guard = {**BOYZ, "name": "Guard", "models": 4, "frontage": 4, "base": [25.0, 20.0],
-             "points": 20.0, "position": [29.3, 30.0], "facing": 180.0}  # fmt: skip
-    levy = {**GUARD, "name": "Levy", "models": 6, "frontage": 2, "base": [25.0, 25.0],
-            "position": [18.4, 26.8]}  # fmt: skip
-    mage = wizard(COMET, position=[24.0, 4.0], points=0.0, level=3)
+    guard = at(29.3, 30.0, BOYZ, models=4, frontage=4, base=[25.0, 20.0], points=20.0)
+    levy = {**unit("Levy", 6, frontage=2), "base": [25.0, 25.0], "position": [18.4, 26.8]}
     field = {"width": 48.0, "depth": 36.0}
-    record = packed(army(mage, units=[levy]), army(units=[guard]), battlefield=field, phases=3)
+    record = packed(
+        army(comet_at(), units=[levy]), army(units=[guard]), battlefield=field, phases=3
+    )
     best = record.armies[0].inches[int(aims(record)[0].target) - FIRST_POINT]
     assert best[TARGETS] == 1
     assert best[0] > 12
@@ -387,22 +338,23 @@ def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
 def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
     """The same holds for a largest set of enemies within a radius."""
     choices = np.random.default_rng(seed)
-    units: list[list[dict[str, Any]]] = [[], []]
+    units: list[list[Data]] = [[], []]
     spots = [(x, y) for x in (6.0, 16.0, 26.0) for y in (10.0, 20.0)]
     for k, spot in enumerate(choices.permutation(spots)[: choices.integers(2, 7)]):
+        one = unit(f"Unit {k}", int(choices.integers(5, 15)), frontage=5)
         units[k % 2].append({
-            "name": f"Unit {k}", "toughness": 3, "points": float(choices.integers(3, 20)),
-            "models": int(choices.integers(5, 15)), "frontage": 5,
+            **one, "points": float(choices.integers(3, 20)),
             "position": (spot + choices.uniform(-0.9, 0.9, 2)).tolist(),
             "facing": float(choices.integers(0, 360)),
         })  # fmt: skip
-    mage = wizard(COMET, position=[16.0, 1.0], points=60.0, wounds=2)
-    field = {"width": 32.0, "depth": 26.0}
-    scenario = scenario_from_dict({
-        "name": "test", "phases": int(choices.integers(2, 13)), "battlefield": field,
-        "caster": army(mage, units=units[1]), "dispeller": army(units=units[0]),
-    })  # fmt: skip
-    record, polygons = pack(scenario)[0], scenario.deployment.polygons
+    mage = wizard(4, COMET, position=[16.0, 1.0], points=60.0, wounds=2)
+    made = scenario(
+        army(mage, units=units[1]),
+        army(units=units[0]),
+        phases=int(choices.integers(2, 13)),
+        battlefield={"width": 32.0, "depth": 26.0},
+    )
+    record, polygons = pack(made)[0], made.deployment.polygons
     found = aims(record)
     struck = strikes(record, found[0])
     victims = [int(s.victim) for s in struck]
@@ -419,7 +371,7 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
     assert polygons is not None
     away = np.stack([polygons.distances_from(tried, code) for code in victims], axis=-1)
     values = np.zeros(away.shape[:2])
-    for k in range(1, scenario.phases):
+    for k in range(1, made.phases):
         values += sum(die * k >= away for die in range(1, 7)) @ won / 6 / 2**k
     expected = np.array([float(aim.expected_points) for aim in found])
     assert expected[0] >= values.max() - 1e-6
@@ -436,26 +388,22 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
 
 
 def test_a_comet_that_cannot_land_has_no_aims() -> None:
-    field = {"width": 48.0, "depth": 48.0}
-    mage = wizard(COMET, position=[24.0, 4.0])
-    foe = {**BOYZ, "position": [16.0, 30.0], "facing": 180.0}
-    record = packed(army(mage), army(units=[foe]), battlefield=field, phases=1)
+    record = packed(army(comet_at()), army(units=[at(16.0, 30.0, BOYZ)]), **FIELD, phases=1)
     (aim,) = aims(record)
     assert (aim.target, aim.expected_points, record.armies[0].n_points) == (0, 0.0, 0)
 
 
+STAR = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
+
+
 def test_two_comets_of_an_army_share_their_points_and_one_of_less_range_has_fewer() -> None:
-    field = {"width": 48.0, "depth": 48.0}
-    short = spell("Short", target="point", range_inches=20,
-                  damage={"hits": "2D6", "strength": 4, "delayed": True,
-                          "radius": "D6 per marker"})  # fmt: skip
+    short = aimed("Short", target="point", range_inches=20, damage=STAR)
     mages = [
-        wizard(each, name=str(k), position=[20.0 + 4 * k, 4.0], points=0.0)
+        comet_at(20.0 + 4 * k, name=str(k), spells=[each])
         for k, each in enumerate((COMET, COMET, short))
     ]
-    near = {**GUARD, "position": [24.0, 20.0], "facing": 180.0}
-    far = {**BOYZ, "position": [24.0, 42.0], "facing": 180.0}
-    record = packed(army(*mages), army(units=[near, far]), battlefield=field, phases=4)
+    foes = army(units=[at(24.0, 20.0, GUARD), at(24.0, 42.0, BOYZ)])
+    record = packed(army(*mages), foes, **FIELD, phases=4)
     first, second, third = (
         {int(aim.target) for aim in aims(record, 0, index)} for index in range(3)
     )
@@ -468,7 +416,8 @@ def test_two_comets_of_an_army_share_their_points_and_one_of_less_range_has_fewe
 
 
 def test_equal_strikes_are_stored_once() -> None:
-    record = packed(army(wizard(bolt()), wizard(bolt(), name="Berta")), army(units=[GUARD, BOYZ]))
+    caster = army(wizard(4, bolt()), wizard(4, bolt(), name="Berta"))
+    record = packed(caster, army(units=[GUARD, BOYZ]))
     first, second = aims(record), aims(record, 0, 1)
     assert [a.first_strike for a in first] == [a.first_strike for a in second]
     assert first[0].first_strike != first[1].first_strike
@@ -501,13 +450,11 @@ def test_every_law_is_one_and_every_aim_is_ranked_once(name: str) -> None:
 
 
 def test_reach_is_the_most_that_a_spell_may_cost_a_target() -> None:
-    few, torch = (
-        {**GUARD, "name": "Few", "models": 4},
-        {**GUARD, "traits": ["flammable"], "wounds": 2},
-    )
-    wall = {**spell("Wall", damage={"hits": "front_rank", "strength": 4})}
-    burning = {**spell("Flame", damage={"hits": "D6", "strength": 4, "flaming": True})}
-    record = packed(army(wizard(bolt(), wall, burning, curse())), army(units=[BOYZ, few, torch]))
+    few = {**GUARD, "name": "Few", "models": 4}
+    torch = {**GUARD, "traits": ["flammable"], "wounds": 2}
+    burning = {"hits": "D6", "strength": 4, "flaming": True}
+    spells = [bolt(), bolt("front_rank", name="Wall"), bolt(damage=burning, name="Flame"), curse()]
+    record = packed(army(wizard(4, *spells)), army(units=[BOYZ, few, torch]))
     reach = record.armies[0].reach
     targets = [TARGETS + t for t in range(3)]
     assert reach[0][targets].tolist() == [6, 4, 6]
@@ -519,11 +466,12 @@ def test_reach_is_the_most_that_a_spell_may_cost_a_target() -> None:
 
 
 def test_spells_that_do_not_stack_leave_marks() -> None:
-    once = {**curse(once=True), "name": "Once"}
-    twice = {**curse(), "name": "Twice"}
-    alone = {**curse(), "name": "Alone"}
+    twice = curse("Twice")
     record = packed(
-        army(wizard(twice, once, bolt()), wizard(twice, alone, bolt(), name="Berta")),
+        army(
+            wizard(4, twice, curse("Once", once=True), bolt()),
+            wizard(4, twice, curse("Alone"), bolt(), name="Berta"),
+        ),
         army(units=[BOYZ]),
     )
     side = record.armies[0]
@@ -536,9 +484,8 @@ def test_spells_that_do_not_stack_leave_marks() -> None:
 
 
 def test_healing_and_gained_wounds() -> None:
-    hand = {"name": "Healing Hand"}
-    thief = {"name": "Steal Soul"}
-    side = packed(army(wizard(curse(), hand, thief)), army(units=[BOYZ])).armies[0]
+    mage = wizard(4, curse(), {"name": "Healing Hand"}, {"name": "Steal Soul"})
+    side = packed(army(mage), army(units=[BOYZ])).armies[0]
     assert [(int(s.heals), int(s.gains_wound)) for s in side.spells[:3]] == [(0, 0), (1, 0), (0, 1)]
     assert side.healing == 0b010
 
@@ -549,8 +496,8 @@ def test_healing_and_gained_wounds() -> None:
 def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() -> None:
     record = packed(
         army(
-            wizard(curse(), items=["Dispel Scroll", "Storm Stone"]),
-            wizard(curse(), name="Berta"),
+            wizard(4, curse(casting_value=6), items=["Dispel Scroll", "Storm Stone"]),
+            wizard(4, curse(casting_value=6), name="Berta"),
             heroes=[{"name": "Captain", "items": ["Ring of Flame"]}],
         ),
         army(units=[BOYZ]),
@@ -570,14 +517,14 @@ def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() ->
 
 
 def test_a_wizard_who_rolls_has_slots_for_the_whole_lore() -> None:
-    roller = {"name": "Berta", "level": 2, "lore": "Death", "items": ["Spell Familiar"]}
-    record = packed(army(wizard(curse()), roller), army(units=[BOYZ]))
+    roller = wizard(2, name="Berta", lore="Death", items=["Spell Familiar"])
+    record = packed(army(wizard(4, curse()), roller), army(units=[BOYZ]))
     side = record.armies[0]
     anna, berta = side.wizards[:2]
     assert (anna.draws, berta.draws, berta.first_spell) == (0, 3, 1)
     assert berta.spells == 0b1111110
     assert record.draws == 1
-    assert packed(army(wizard(curse())), army(units=[BOYZ])).draws == 0
+    assert packed(cursed(), army(units=[BOYZ])).draws == 0
 
 
 def test_units() -> None:
@@ -585,7 +532,7 @@ def test_units() -> None:
         {**BOYZ, "wounds": 2, "magic_resistance": 2, "in_combat": True},
         {**GUARD, "fleeing": True},
     ]
-    side = packed(army(wizard(unit="Boyz", magic_resistance=1), units=units)).armies[0]
+    side = packed(army(wizard(4, unit="Boyz", magic_resistance=1), units=units)).armies[0]
     boyz, guard = side.units[:2]
     assert side.n_units == 2
     assert (boyz.models, boyz.wounds, boyz.points, boyz.magic_resistance) == (20, 2, 5.0, 2)
@@ -595,9 +542,8 @@ def test_units() -> None:
 
 
 def test_a_unit_of_daemons_is_its_own_caster() -> None:
-    horrors = {"name": "Horrors", "models": 10, "toughness": 3, "points": 15.0,
-               "traits": ["daemons"], "ward_save": 5}  # fmt: skip
-    focal = {"name": "Focal", "level": 2, "lore": "Fire", "daemon_unit": "Horrors"}
+    horrors = unit("Horrors", points=15.0, traits=["daemons"], ward_save=5)
+    focal = wizard(2, name="Focal", lore="Fire", daemon_unit="Horrors")
     record = packed(army(focal, units=[GUARD, horrors]))
     side = record.armies[0]
     who = side.wizards[0]
@@ -611,61 +557,46 @@ def test_a_unit_of_daemons_is_its_own_caster() -> None:
 # --- exceeded capacities --------------------------------------------------------------------
 
 
-def refused(caster: dict[str, Any], dispeller: dict[str, Any], **keys: Any) -> str:
-    with pytest.raises(ScenarioError) as caught:
-        packed(caster, dispeller, **keys)
-    assert len(caught.value.problems) == 1
-    return str(caught.value)
-
-
 def test_too_many_pairs_of_spell_and_target() -> None:
-    spells = [{**curse(), "name": str(i)} for i in range(19)]
-    units = [
-        {**BOYZ, "name": str(i), "position": [8.0 + 6.0 * i, 30.0], "facing": 180.0}
-        for i in range(10)
-    ]
-    mages = [wizard(COMET, name=f"Mage {i}", position=[8.0 + 6.0 * i, 4.0]) for i in range(5)]
-    field = {"width": 72.0, "depth": 48.0}
-    full = army(*mages, wizard(*spells[:1], position=[50.0, 4.0]), power_dice=9)
-    record = packed(full, army(units=units), battlefield=field, phases=2)
-    assert record.armies[0].n_aims == 5 * record.armies[0].n_points + 10
-    full["wizards"][-1] = wizard(*spells, position=[50.0, 4.0])
-    message = refused(full, army(units=units), battlefield=field, phases=2)
+    curses = [curse(str(i)) for i in range(19)]
+    foes = army(units=[at(8.0 + 6.0 * i, 30.0, BOYZ, name=str(i)) for i in range(10)])
+    mages = [comet_at(8.0 + 6.0 * i, name=f"Mage {i}") for i in range(5)]
+    keys: Data = {"battlefield": {"width": 72.0, "depth": 48.0}, "phases": 2}
+    last = wizard(4, *curses[:1], position=[50.0, 4.0])
+    side = packed(army(*mages, last, power_dice=9), foes, **keys).armies[0]
+    assert side.n_aims == 5 * side.n_points + 10
+    over = army(*mages, {**last, "spells": curses}, power_dice=9)
+    message = problem_of(over, lambda caster: packed(caster, foes, **keys))
     assert "caster.wizards: expected at most 384 pairs of a spell and a target" in message
 
 
+def against_boyz(caster: Data) -> Any:
+    """Return the record of an army against one unit."""
+    return packed(caster, army(units=[BOYZ]))
+
+
 def test_too_many_marks() -> None:
-    spells = [{**curse(once=True), "name": str(i)} for i in range(7)]
-    packed(army(wizard(*spells[:6])), army(units=[BOYZ]))
-    message = refused(army(wizard(*spells)), army(units=[BOYZ]))
+    curses = [curse(str(i), once=True) for i in range(7)]
+    against_boyz(army(wizard(4, *curses[:6])))
+    message = problem_of(army(wizard(4, *curses)), against_boyz)
     assert "caster.wizards: expected at most 6 spells that do not stack" in message
 
 
 def test_too_many_chances() -> None:
-    spells = [
-        {**bolt(hits, strength), "name": f"{hits} {strength}"}
+    bolts = [
+        bolt(hits, strength, name=f"{hits} {strength}")
         for hits in ("2D6", "D6 chain")
         for strength in range(1, 10)
     ]
     units = [{**GUARD, "models": 40, "name": str(t), "toughness": t} for t in range(1, 11)]
-    for unit, save in zip(units, [2, 3, 4, 5, 6] * 2, strict=True):
-        unit |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}
-    message = refused(army(wizard(*spells)), army(units=units))
+    for each, save in zip(units, [2, 3, 4, 5, 6] * 2, strict=True):
+        each |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}
+    caster = army(wizard(4, *bolts))
+    message = problem_of(caster, lambda each: packed(each, army(units=units)))
     assert "expected at most 1024 chances of casualties in all" in message
 
 
 def test_one_wizard_knows_one_spell_that_strikes_later() -> None:
-    damage = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
-    comets = [
-        {"name": name, "casting_value": 9, "target": "point", "damage": damage}
-        for name in ("Star", "Stone")
-    ]
-    data = {
-        "name": "sky",
-        "caster": {"wizards": [{"name": "Mage", "level": 4, "spells": comets}]},
-        "dispeller": {"units": [{"name": "Foe", "models": 5, "toughness": 3, "points": 5.0}]},
-    }
-    with pytest.raises(ScenarioError) as refused:
-        scenario_from_dict(data)
-    expected = "caster.wizards[0].spells: expected at most one Comet, found 2"
-    assert expected in str(refused.value)
+    comets = [aimed(name, 9, target="point", damage=STAR) for name in ("Star", "Stone")]
+    message = problem_of(army(wizard(4, *comets)), against_boyz)
+    assert "caster.wizards[0].spells: expected at most one Comet, found 2" in message

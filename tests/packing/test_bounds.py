@@ -1,28 +1,31 @@
 """Numbers at the bounds that scenarios declare are packed unchanged."""
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
 import pytest
 from pydantic import BaseModel
 
-from tests.envs.playing import play_randomly
+from tests.support.builders import Data, aimed, army, lasting, miscast, spell, unit, wizard
+from tests.support.packed import scenario
+from tests.support.playing import play_randomly
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.scenario import ScenarioError, scenario_from_dict
+from wfb_gym.scenario import Scenario, ScenarioError
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import BaseContact, Hero, Wizard
 from wfb_gym.scenario.fields import Number, Whole
 from wfb_gym.scenario.items import Bound, Item, Stores, WhenCasting, WhenDispelling
 from wfb_gym.scenario.rulesets import Hit, PointsLost
-from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.sizes import DICE
 from wfb_gym.scenario.spells import Spell
 from wfb_gym.scenario.units import Unit
 
-Table = dict[str, Any]
-BOLT = {"name": "Bolt", "casting_value": 3, "worth": 1}
+BOLT = spell("Bolt", 3, 1)
+UNIT = unit("U", 5, points=1, frontage=1)
+CONTACT = {"side": "enemy", "models": 1}
+ZAP = {"name": "Zap", "worth": 1}
 FEW = 24
 """Numbers of copies of an item that a bearer may list."""
 
@@ -39,126 +42,101 @@ def bounds(model: type[BaseModel], key: str) -> tuple[Any, Any]:
     raise TypeError(f"{model.__name__}.{key}: expected bounds, found none")
 
 
-def document(**caster: Any) -> Table:
-    return {
-        "name": "bounds",
-        "phases": 2,
-        "caster": {"wizards": [{"name": "A", "level": 1, "spells": [BOLT]}], **caster},
-        "dispeller": {"wizards": [{"name": "B", "level": 1}]},
-    }
+def with_army(keys: Data, **more: Any) -> Scenario:
+    """Return a scenario with these keys of the first army."""
+    first = {"wizards": [wizard(1, BOLT)], **keys}
+    return scenario(first, army(wizard(1, name="Rival")), **{"phases": 2, **more})
 
 
-def with_item(copies: int = 1, **keys: Any) -> Table:
-    wizard = {"name": "A", "level": 1, "spells": [BOLT], "items": ["Thing"] * copies}
-    return {**document(wizards=[wizard]), "items": [{"name": "Thing", **keys}]}
+def with_mage(keys: Data, **more: Any) -> Scenario:
+    """Return a scenario with these keys of the first wizard."""
+    return with_army({"wizards": [{**wizard(1, BOLT), **keys}]}, **more)
 
 
-def with_effect(**keys: Any) -> Table:
-    rows = {"rows": [{"roll": [2, 12], "effects": [keys]}]}
-    return {**document(), "rules": {"miscast_table": "own"}, "miscast_tables": {"own": rows}}
+def with_item(keys: Data, copies: int = 1) -> Scenario:
+    """Return a scenario in which the first wizard bears an item with these keys."""
+    return with_mage({"items": ["Thing"] * copies}, items=[{"name": "Thing", **keys}])
 
 
-def cases() -> Iterator[tuple[type[BaseModel], str, Any, str]]:
-    """Numbers that are packed: model, key, the form in a document, the packed field."""
-    unit = {"name": "U", "models": 5, "toughness": 3, "points": 1, "frontage": 1}
-    for key in ("models", "wounds", "magic_resistance", "points"):
-        yield Unit, key, lambda v, k=key: document(units=[{**unit, k: v}]), f"army.units[0].{key}"
-    for key in ("toughness", "wounds", "armour_save", "ward_save", "magic_resistance"):
-        yield (
-            Hero,
-            key,
-            lambda v, k=key: document(heroes=[{"name": "H", k: v}]),
-            f"army.wizards[1].{key}",
-        )
-    for key in ("level", "reserve"):
-        yield (
-            Wizard,
-            key,
-            lambda v, k=key: document(wizards=[{"name": "A", "level": 1, "spells": [BOLT], k: v}]),
-            f"army.wizards[0].{key}",
-        )
-    for key in ("power_dice", "dispel_dice"):
-        place = f"army.fixed_{key.removesuffix('_dice')}"
-        yield Army, key, lambda v, k=key: document(**{k: v}), place
-    yield Scenario, "phases", lambda v: {**document(), "phases": v}, "phases"
-    contact = {"side": "enemy", "models": 1}
-    for key in ("models", "toughness", "armour_save", "ward_save", "points"):
-        yield (
-            BaseContact,
-            key,
-            lambda v, k=key: document(
-                wizards=[{"name": "A", "level": 1, "base_contact": [{**contact, k: v}]}]
-            ),
-            f"contacts[0].{key}",
-        )
-    lasting = {**BOLT, "duration": "remains_in_play"}
-    for key in ("casting_value", "worth", "worth_per_phase"):
-        yield (
-            Spell,
-            key,
-            lambda v, k=key: document(
-                wizards=[{"name": "A", "level": 1, "spells": [{**lasting, k: v}]}]
-            ),
-            f"army.spells[0].{key}",
-        )
-    for key in ("extra_dice_cap", "cast_bonus", "bearer_dice"):
-        yield Item, key, lambda v, k=key: with_item(**{k: v}), f"army.wizards[0].{key}"
-    for key in ("power_dice", "dispel_dice", "dispel_bonus"):
-        yield (
-            Item,
-            key,
-            lambda v, k=key: with_item(**{"stores": {"dice": 1}, k: v}),
-            f"army.items[0].{key}",
-        )
-    yield (
+def with_effect(kind: str, keys: Data) -> Scenario:
+    """Return a scenario whose miscasts have an effect with these keys."""
+    return with_army({}, **miscast({"kind": kind, **keys}))
+
+
+def same(*keys: str) -> dict[str, str]:
+    """Return fields whose packed names are their own."""
+    return {key: key for key in keys}
+
+
+NUMBERS: list[tuple[type[BaseModel], Callable[[Data], Scenario], str, dict[str, str]]] = [
+    (
+        Unit,
+        lambda keys: with_army({"units": [{**UNIT, **keys}]}),
+        "army.units[0].",
+        same("models", "wounds", "magic_resistance", "points"),
+    ),
+    (
+        Hero,
+        lambda keys: with_army({"heroes": [{"name": "H", **keys}]}),
+        "army.wizards[1].",
+        same("toughness", "wounds", "armour_save", "ward_save", "magic_resistance"),
+    ),
+    (Wizard, with_mage, "army.wizards[0].", same("level", "reserve")),
+    (Army, with_army, "army.", {"power_dice": "fixed_power", "dispel_dice": "fixed_dispel"}),
+    (Scenario, lambda keys: with_army({}, **keys), "", same("phases")),
+    (
+        BaseContact,
+        lambda keys: with_mage({"base_contact": [{**CONTACT, **keys}]}),
+        "contacts[0].",
+        same("models", "toughness", "armour_save", "ward_save", "points"),
+    ),
+    (
+        Spell,
+        lambda keys: with_mage({"spells": [{**lasting("Bolt", 3), **keys}]}),
+        "army.spells[0].",
+        same("casting_value", "worth", "worth_per_phase"),
+    ),
+    (Item, with_item, "army.wizards[0].", same("extra_dice_cap", "cast_bonus", "bearer_dice")),
+    (
         Item,
-        "takes_power_dice",
-        lambda v: with_item(stores={"dice": 1}, takes_power_dice=v),
-        "army.items[0].takes_power",
-    )
-    for key in ("extra_dice", "bonus"):
-        yield (
-            WhenCasting,
-            key,
-            lambda v, k=key: with_item(uses=1, when_casting={k: v}),
-            f"army.items[0].cast_{'use_bonus' if key == 'bonus' else key}",
-        )
-    yield (
+        lambda keys: with_item({"stores": {"dice": 1}, **keys}),
+        "army.items[0].",
+        {**same("power_dice", "dispel_dice", "dispel_bonus"), "takes_power_dice": "takes_power"},
+    ),
+    (
+        WhenCasting,
+        lambda keys: with_item({"uses": 1, "when_casting": keys}),
+        "army.items[0].",
+        {"extra_dice": "cast_extra_dice", "bonus": "cast_use_bonus"},
+    ),
+    (
         WhenDispelling,
-        "bonus",
-        lambda v: with_item(uses=1, when_dispelling={"bonus": v}),
-        "army.items[0].dispel_use_bonus",
-    )
-    yield (
+        lambda keys: with_item({"uses": 1, "when_dispelling": keys}),
+        "army.items[0].",
+        {"bonus": "dispel_use_bonus"},
+    ),
+    (
         WhenDispelling,
-        "forgotten_on",
-        lambda v: with_item(uses=1, when_dispelling={"automatic": True, "forgotten_on": v}),
-        "army.items[0].forgotten_on",
-    )
-    yield Stores, "dice", lambda v: with_item(stores={"dice": v}), "army.items[0].stores"
-    spell = {"name": "Zap", "worth": 1}
-    for key, place in (("uses", "items[0].count"), ("power_level", "spells[1].casting_value")):
-        yield (
-            Bound,
-            key,
-            lambda v, k=key: with_item(bound={"power_level": 5, "spell": spell, k: v}),
-            f"army.{place}",
-        )
-    yield (
-        PointsLost,
-        "points",
-        lambda v: with_effect(kind="points_lost", points=v),
-        "effects[0].points",
-    )
-    yield (
-        Hit,
-        "strength",
-        lambda v: with_effect(kind="caster_hit", strength=v),
-        "effects[0].strength",
-    )
-
-
-CASES = list(cases())
+        lambda keys: with_item({"uses": 1, "when_dispelling": {"automatic": True, **keys}}),
+        "army.items[0].",
+        same("forgotten_on"),
+    ),
+    (Stores, lambda keys: with_item({"stores": keys}), "army.items[0].", {"dice": "stores"}),
+    (
+        Bound,
+        lambda keys: with_item({"bound": {"power_level": 5, "spell": ZAP, **keys}}),
+        "army.",
+        {"uses": "items[0].count", "power_level": "spells[1].casting_value"},
+    ),
+    (PointsLost, lambda keys: with_effect("points_lost", keys), "effects[0].", same("points")),
+    (Hit, lambda keys: with_effect("caster_hit", keys), "effects[0].", same("strength")),
+]
+"""Numbers that are packed: model, scenario with given keys, packed record, packed fields."""
+CASES = [
+    pytest.param(model, key, make, record + field, id=f"{model.__name__}.{key}")
+    for model, make, record, fields in NUMBERS
+    for key, field in fields.items()
+]
 
 
 def packed_at(packed: Any, place: str) -> Any:
@@ -168,73 +146,64 @@ def packed_at(packed: Any, place: str) -> Any:
     return found
 
 
-@pytest.mark.parametrize(
-    ("model", "key", "make", "place"), CASES, ids=[f"{m.__name__}.{k}" for m, k, _, _ in CASES]
-)
+def play(packed: Any) -> None:
+    """Play one battle at random to its end."""
+    for _ in play_randomly(Battle(packed), np.random.default_rng(1)):
+        pass
+
+
+@pytest.mark.parametrize(("model", "key", "make", "place"), CASES)
 def test_numbers_are_packed_as_they_are_written(
-    model: type[BaseModel], key: str, make: Any, place: str
+    model: type[BaseModel], key: str, make: Callable[[Data], Scenario], place: str
 ) -> None:
-    written = bounds(model, key)
-    for value in written:
-        scenario = scenario_from_dict(make(value))
-        packed = pack(scenario)
+    low, high = bounds(model, key)
+    for value in (low, high):
+        packed = pack(make({key: value}))
         assert packed_at(packed, place) == value
-        for _ in play_randomly(Battle(packed), np.random.default_rng(1)):
-            pass
-    for beyond in (written[0] - 1, written[1] + 1):
+        play(packed)
+    for beyond in (low - 1, high + 1):
         with pytest.raises(ScenarioError):
-            scenario_from_dict(make(beyond))
+            make({key: beyond})
 
 
 @pytest.mark.parametrize(
-    ("keys", "place"),
+    ("keys", "each", "place"),
     [
-        ({"uses": 12, "when_casting": {"bonus": 1}}, "items[0].count"),
-        ({"takes_power_dice": 12}, "items[0].takes_power"),
-        ({"extra_dice_cap": 12}, "wizards[0].extra_dice_cap"),
-        ({"dispel_bonus": -12}, "items[0].dispel_bonus"),
-        ({"cast_bonus": 12}, "wizards[0].cast_bonus"),
+        ({"uses": 12, "when_casting": {"bonus": 1}}, 12, "items[0].count"),
+        ({"takes_power_dice": 12}, 12, "items[0].takes_power"),
+        ({"extra_dice_cap": 12}, 12, "wizards[0].extra_dice_cap"),
+        ({"dispel_bonus": -12}, -12, "items[0].dispel_bonus"),
+        ({"cast_bonus": 12}, 12, "wizards[0].cast_bonus"),
     ],
 )
-def test_copies_of_an_item_are_packed_or_rejected(keys: Table, place: str) -> None:
+def test_copies_of_an_item_are_packed_or_rejected(keys: Data, each: int, place: str) -> None:
     """No overflow: all copies together are packed, up to the capacity of a pool."""
-    each = next(v for v in keys.values() if type(v) is int)
     for copies in range(1, FEW + 1):
-        document = with_item(copies, **keys)
         if abs(each) * copies > DICE:
             with pytest.raises(ScenarioError, match=f"expected at most {DICE} as "):
-                scenario_from_dict(document)
+                with_item(keys, copies)
         else:
-            assert packed_at(pack(scenario_from_dict(document)), f"army.{place}") == each * copies
+            assert packed_at(pack(with_item(keys, copies)), f"army.{place}") == each * copies
 
 
-def struck(models: int, **damage: Any) -> Table:
+def struck(models: int, damage: Data) -> Scenario:
     """Return a spell that strikes every model of a unit with the smallest bases."""
-    spell = {
-        "name": "Fall",
-        "casting_value": 3,
-        "target": "enemy_unit",
-        "damage": {"strength": 10, **damage},
-    }
-    wizard = {"name": "A", "level": 4, "spells": [spell], "position": [60, 20]}
-    unit = {"name": "U", "models": models, "toughness": 1, "wounds": 10, "points": 1000}
-    unit |= {"frontage": models, "base": [1, 1], "position": [60, 40], "facing": 180}
-    return {
-        "name": "struck",
-        "battlefield": {"width": 120, "depth": 120},
-        "caster": {"wizards": [wizard], "power_dice": 12},
-        "dispeller": {"units": [unit]},
-    }
+    fall = aimed("Fall", 3, damage={"strength": 10, **damage})
+    target = unit("U", models, toughness=1, wounds=10, points=1000, frontage=models)
+    return scenario(
+        army(wizard(4, fall, position=[60, 20]), power_dice=12),
+        army(units=[{**target, "base": [1, 1], "position": [60, 40], "facing": 180}]),
+        battlefield={"width": 120, "depth": 120},
+    )
 
 
 @pytest.mark.parametrize(
     "damage", [{"hits": "front_rank"}, {"hits": "template", "template": 24, "partial": 2}]
 )
-def test_more_models_than_can_be_struck_are_rejected(damage: Table) -> None:
-    packed = pack(scenario_from_dict(struck(127, **damage)))
+def test_more_models_than_can_be_struck_are_rejected(damage: Data) -> None:
+    packed = pack(struck(127, damage))
     assert packed[0]["hits"].max() == 127
     assert packed[0]["hits"].min() == 0
-    for _ in play_randomly(Battle(packed), np.random.default_rng(1)):
-        pass
+    play(packed)
     with pytest.raises(ScenarioError, match="at most 127 models of a unit struck at once"):
-        pack(scenario_from_dict(struck(128, **damage)))
+        pack(struck(128, damage))

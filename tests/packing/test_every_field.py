@@ -5,6 +5,8 @@ from typing import Any, get_args
 import pytest
 from pydantic import BaseModel
 
+from tests.support.builders import Data, army, miscast, unit, wizard
+from tests.support.packed import scenario
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import (
     HIT_DICE,
@@ -18,7 +20,7 @@ from wfb_gym.packing.records import (
     Whose,
 )
 from wfb_gym.scenario import items as scenario_items
-from wfb_gym.scenario import rulesets, scenario_from_dict
+from wfb_gym.scenario import rulesets
 from wfb_gym.scenario.effects import Hits
 from wfb_gym.scenario.items import (
     FIELDS_BY_ROLE,
@@ -32,87 +34,98 @@ from wfb_gym.scenario.items import (
 from wfb_gym.scenario.rulesets import MiscastEffect
 from wfb_gym.scenario.spells import DurationName
 
-SCROLL = {"uses": 1, "when_dispelling": {"automatic": True}}
-STONE = {"uses": 1, "when_casting": {"extra_dice": 1}}
-RING = {"power_level": 3, "spell": {"name": "Fire Ball", "worth": 10.0}}
-LUCK = {"of": "cast", "dice": "one"}
 
-ITEMS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+def casting(**keys: Any) -> Data:
+    """Return an item used when casting."""
+    return {"uses": 1, "when_casting": {"extra_dice": 1, **keys}}
+
+
+def dispelling(**keys: Any) -> Data:
+    """Return an item used when dispelling."""
+    return {"uses": 1, "when_dispelling": {"automatic": True, **keys}}
+
+
+def reroll(**keys: Any) -> Data:
+    """Return an item that rolls a die again."""
+    return {"uses": 1, "reroll": {"of": "cast", "dice": "one", **keys}}
+
+
+def stores(**keys: Any) -> Data:
+    """Return an item that stores dice."""
+    return {"stores": {"dice": 1, **keys}}
+
+
+def bound(**keys: Any) -> Data:
+    """Return an item with a bound spell."""
+    return {"bound": {"power_level": 3, "spell": FIRE_BALL, **keys}}
+
+
+def boost(bonus: int) -> Data:
+    """Return an item that adds to a dispel."""
+    return {"uses": 1, "when_dispelling": {"bonus": bonus}}
+
+
+FIRE_BALL = {"name": "Fire Ball", "worth": 10.0}
+ITEMS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
     Item: {
-        "uses": (STONE, {**STONE, "uses": 2}),
+        "uses": (casting(), {**casting(), "uses": 2}),
         "power_dice": ({}, {"power_dice": 1}),
         "dispel_dice": ({}, {"dispel_dice": 1}),
         "bearer_dice": ({}, {"bearer_dice": 1}),
         "extra_dice_cap": ({}, {"extra_dice_cap": 1}),
         "cast_bonus": ({}, {"cast_bonus": 1}),
         "dispel_bonus": ({}, {"dispel_bonus": 1}),
-        "when_casting": (SCROLL, {**SCROLL, **STONE}),
-        "when_dispelling": (STONE, {**STONE, **SCROLL}),
-        "reroll": (STONE, {**STONE, "reroll": LUCK}),
-        "stores": ({}, {"stores": {"dice": 1}}),
+        "when_casting": (dispelling(), {**dispelling(), **casting()}),
+        "when_dispelling": (casting(), {**casting(), **dispelling()}),
+        "reroll": (casting(), {**casting(), **reroll()}),
+        "stores": ({}, stores()),
         "any_double": ({}, {"any_double": True}),
         "extra_spells": ({}, {"extra_spells": 1}),
         "takes_power_dice": ({}, {"takes_power_dice": 1}),
-        "bound": ({}, {"bound": RING}),
-        "ends_own_spells": (STONE, {**STONE, "ends_own_spells": True}),
-        "stores_dice": (STONE, {**STONE, "stores_dice": True}),
+        "bound": ({}, bound()),
+        "ends_own_spells": (casting(), {**casting(), "ends_own_spells": True}),
+        "stores_dice": (casting(), {**casting(), "stores_dice": True}),
     },
     WhenCasting: {
-        "extra_dice": (STONE, {"uses": 1, "when_casting": {"extra_dice": 2}}),
-        "bonus": (STONE, {"uses": 1, "when_casting": {"extra_dice": 1, "bonus": 1}}),
-        "irresistible": (
-            STONE,
-            {"uses": 1, "when_casting": {"extra_dice": 1, "irresistible": False}},
-        ),
+        "extra_dice": (casting(), casting(extra_dice=2)),
+        "bonus": (casting(), casting(bonus=1)),
+        "irresistible": (casting(), casting(irresistible=False)),
     },
     WhenDispelling: {
-        "automatic": (SCROLL, {"uses": 1, "when_dispelling": {"bonus": 1}}),
-        "bonus": (
-            {"uses": 1, "when_dispelling": {"bonus": 1}},
-            {"uses": 1, "when_dispelling": {"bonus": 2}},
-        ),
-        "forgotten_on": (
-            SCROLL,
-            {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}},
-        ),
+        "automatic": (dispelling(), boost(1)),
+        "bonus": (boost(1), boost(2)),
+        "forgotten_on": (dispelling(), dispelling(forgotten_on=4)),
     },
     scenario_items.RerollPower: {
-        "of": ({"uses": 1, "reroll": LUCK}, {"uses": 1, "reroll": {**LUCK, "of": "both"}}),
-        "dice": ({"uses": 1, "reroll": LUCK}, {"uses": 1, "reroll": {**LUCK, "dice": "all"}}),
-        "changes_natural": (
-            {"uses": 1, "reroll": LUCK},
-            {"uses": 1, "reroll": {**LUCK, "changes_natural": True}},
-        ),
+        "of": (reroll(), reroll(of="both")),
+        "dice": (reroll(), reroll(dice="all")),
+        "changes_natural": (reroll(), reroll(changes_natural=True)),
     },
     Stores: {
-        "dice": ({"stores": {"dice": 1}}, {"stores": {"dice": 2}}),
-        "check": ({"stores": {"dice": 1}}, {"stores": {"dice": 1, "check": True}}),
-        "either_phase": ({"stores": {"dice": 1}}, {"stores": {"dice": 1, "either_phase": True}}),
+        "dice": (stores(), stores(dice=2)),
+        "check": (stores(), stores(check=True)),
+        "either_phase": (stores(), stores(either_phase=True)),
     },
     Bound: {
-        "power_level": ({"bound": RING}, {"bound": {**RING, "power_level": 4}}),
-        "spell": (
-            {"bound": RING},
-            {"bound": {**RING, "spell": {"name": "Fire Ball", "worth": 20.0}}},
-        ),
-        "uses": ({"bound": RING}, {"bound": {**RING, "uses": 1}}),
+        "power_level": (bound(), bound(power_level=4)),
+        "spell": (bound(), bound(spell={**FIRE_BALL, "worth": 20.0})),
+        "uses": (bound(), bound(uses=1)),
     },
 }
 """For each field that gives a power: an item, and the same item with that field changed."""
 
-MISCASTS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+HIT = {"strength": 4}
+HITS = {"dice": "D3", **HIT}
+MISCASTS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
     rulesets.PointsLost: {"points": ({"points": 5.0}, {"points": 6.0})},
     rulesets.Hit: {
-        "strength": ({"strength": 4}, {"strength": 5}),
-        "armour_save": ({"strength": 4}, {"strength": 4, "armour_save": False}),
+        "strength": (HIT, {"strength": 5}),
+        "armour_save": (HIT, {**HIT, "armour_save": False}),
     },
     rulesets.Hits: {
-        "dice": ({"dice": "D3", "strength": 4}, {"dice": "D6", "strength": 4}),
-        "strength": ({"dice": "D3", "strength": 4}, {"dice": "D3", "strength": 5}),
-        "armour_save": (
-            {"dice": "D3", "strength": 4},
-            {"dice": "D3", "strength": 4, "armour_save": False},
-        ),
+        "dice": (HITS, {**HITS, "dice": "D6"}),
+        "strength": (HITS, {**HITS, "strength": 5}),
+        "armour_save": (HITS, {**HITS, "armour_save": False}),
     },
     rulesets.Wounds: {"dice": ({"dice": "D3"}, {"dice": "D6"})},
     rulesets.Locked: {
@@ -127,29 +140,14 @@ MISCASTS: dict[type[BaseModel], dict[str, tuple[dict[str, Any], dict[str, Any]]]
 }
 
 
-def packed_item(item: dict[str, Any]) -> bytes:
+def packed_item(item: Data) -> bytes:
     bearer = {"name": "Anna", "level": 2, "lore": "Fire", "items": ["Thing"]}
-    enemy = {"name": "Boyz", "models": 10, "toughness": 4, "points": 5.0}
-    document = {
-        "name": "Test",
-        "phases": 2,
-        "items": [{"name": "Thing", **item}],
-        "caster": {"wizards": [bearer]},
-        "dispeller": {"units": [enemy]},
-    }
-    return pack(scenario_from_dict(document)).tobytes()
+    made = scenario(army(bearer), army(units=[unit()]), phases=2, items=[{"name": "Thing", **item}])
+    return pack(made).tobytes()
 
 
-def packed_miscast(effect: dict[str, Any]) -> bytes:
-    wizard = {"name": "Anna", "level": 2, "spells": [{"name": "Fire Ball", "worth": 10.0}]}
-    document = {
-        "name": "Test",
-        "rules": {"miscast_table": "own"},
-        "miscast_tables": {"own": {"rows": [{"roll": [2, 12], "effects": [effect]}]}},
-        "caster": {"wizards": [wizard]},
-        "dispeller": {},
-    }
-    return pack(scenario_from_dict(document)).tobytes()
+def packed_miscast(effect: Data) -> bytes:
+    return pack(scenario(army(wizard(2, FIRE_BALL)), **miscast(effect))).tobytes()
 
 
 def kinds_of(model: type[BaseModel]) -> tuple[str, ...]:
@@ -167,7 +165,7 @@ def test_every_power_of_an_item_has_an_example(model: type[BaseModel]) -> None:
     [pair for fields in ITEMS.values() for pair in fields.values()],
     ids=[f"{model.__name__}.{field}" for model, fields in ITEMS.items() for field in fields],
 )
-def test_every_power_of_an_item_is_packed(item: dict[str, Any], changed: dict[str, Any]) -> None:
+def test_every_power_of_an_item_is_packed(item: Data, changed: Data) -> None:
     assert packed_item(item) != packed_item(changed)
 
 
@@ -190,9 +188,7 @@ def test_every_miscast_effect_has_an_example() -> None:
         for pair in fields.values()
     ],
 )
-def test_every_field_of_a_miscast_effect_is_packed(
-    kind: str, effect: dict[str, Any], changed: dict[str, Any]
-) -> None:
+def test_every_field_of_a_miscast_effect_is_packed(kind: str, effect: Data, changed: Data) -> None:
     assert packed_miscast({"kind": kind, **effect}) != packed_miscast({"kind": kind, **changed})
 
 

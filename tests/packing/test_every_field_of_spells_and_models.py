@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from tests.support.builders import aimed, army, unit, wizard
+from tests.support.packed import scenario
 from wfb_gym.packing import pack
-from wfb_gym.scenario import scenario_from_dict
 from wfb_gym.scenario.characters import BaseContact, Character, Runesmith, Wizard
 from wfb_gym.scenario.effects import Damage, Near, SpellEffect, Worth
 from wfb_gym.scenario.spells import Spell
@@ -89,9 +90,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "armour_save": damage(D6_HITS, {**D6_HITS, "armour_save": False}),
         "ward_save": damage(D6_HITS, {**D6_HITS, "ward_save": False}),
         "flaming": one(
-            "spell",
-            {"damage": {**D6_HITS, "flaming": True}},
-            enemy={**BURNS, "wounds": 3},
+            "spell", {"damage": {**D6_HITS, "flaming": True}}, enemy={**BURNS, "wounds": 3}
         ),
         "automatic": damage(
             {**D6_HITS, "armour_save": False},
@@ -235,32 +234,24 @@ def packed(parts: Parts) -> bytes:
             "wood" and "ruleset"; None takes a key away, and without "contact" and "wood" there is
             none.
     """
-    bolt = {"name": "Bolt", "casting_value": 6, "target": "enemy_unit", "damage": D6_HITS}
-    bolt = without_none({**bolt, **parts.get("spell", {})})
-    anna = {"name": "Anna", "level": 2, "spells": [bolt], "position": [24.0, 10.0]}
+    bolt = without_none({**aimed("Bolt", damage=D6_HITS), **parts.get("spell", {})})
+    mage = {**wizard(2, bolt, position=[24.0, 10.0]), **parts.get("wizard", {})}
     if "contact" in parts:
-        anna["base_contact"] = [{**GROUP, **parts["contact"]}]
+        mage["base_contact"] = [{**GROUP, **parts["contact"]}]
     hero = {"name": "Karl", "position": [40.0, 10.0], **parts.get("hero", {})}
     smith = {"name": "Snorri", "position": [30.0, 4.0], **parts.get("runesmith", {})}
-    men = {"models": 10, "toughness": 4, "points": 5.0}
-    guard = {**men, "name": "Guard", "position": [8.0, 10.0], **parts.get("guard", {})}
-    boyz = {**men, "name": "Boyz", "position": [24.0, 22.0], "facing": 180.0}
-    wolves = {**men, "name": "Wolves", "position": [8.0, 40.0], "facing": 180.0}
+    guard = {**unit("Guard", position=[8.0, 10.0]), **parts.get("guard", {})}
+    boyz = unit("Boyz", toughness=4, points=5.0, position=[24.0, 22.0], facing=180.0)
+    wolves = unit("Wolves", position=[8.0, 40.0], facing=180.0)
     terrain = [parts["wood"]] if "wood" in parts else []
-    document = {
-        "name": "Test",
-        "phases": 2,
-        "ruleset": parts.get("ruleset", "6e"),
-        "battlefield": {"width": 48.0, "depth": 48.0, "terrain": terrain},
-        "caster": {
-            "wizards": [without_none({**anna, **parts.get("wizard", {})})],
-            "runesmiths": [smith],
-            "heroes": [hero],
-            "units": [guard],
-        },
-        "dispeller": {"units": [{**boyz, **parts.get("enemy", {})}, wolves]},
-    }
-    return pack(scenario_from_dict(document)).tobytes()
+    made = scenario(
+        army(without_none(mage), runesmiths=[smith], heroes=[hero], units=[guard]),
+        army(units=[{**boyz, **parts.get("enemy", {})}, wolves]),
+        phases=2,
+        ruleset=parts.get("ruleset", "6e"),
+        battlefield={"width": 48.0, "depth": 48.0, "terrain": terrain},
+    )
+    return pack(made).tobytes()
 
 
 @pytest.mark.parametrize("model", EXAMPLES, ids=lambda model: model.__name__)

@@ -50,6 +50,8 @@ SPOILERS: dict[str, tuple[Callable[..., Any], type[Exception], str]] = {
     "outside": (lambda a, m: a * 0 + m.shape[1], ValueError, "is illegal, expected one of"),
     "negative": (lambda a, m: a * 0 - 1, ValueError, "action -1 is illegal"),
     "too few": (lambda a, m: a[:-1], ValueError, "expected integer actions of shape"),
+    "too many": (lambda a, m: np.append(a, 0), ValueError, "expected integer actions of shape"),
+    "bools": (lambda a, m: m[:, 0], ValueError, "found bool of shape"),
     "one for all": (lambda a, m: 0, ValueError, "expected integer actions of shape"),
     "columns": (lambda a, m: a[:, None], ValueError, "expected integer actions of shape"),
     "floats": (lambda a, m: a.astype(np.float32), ValueError, "found float32 of shape"),

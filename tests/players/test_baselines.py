@@ -3,44 +3,31 @@
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import pytest
 
 from experiments.common import play_battles
+from tests.support.batches import all_equal, play_batch
 from wfb_gym import solver
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import Autoreset
-from wfb_gym.players.baselines import DETERMINISTIC, RandomAgent, ScriptedAgent
+from wfb_gym.players.baselines import DETERMINISTIC, ScriptedAgent
 from wfb_gym.players.registry import make_agent
 
 PLAYED = ("archmage-duel", "orc-shaman-hunt", "seventh-edition-duel", "border-skirmish")
 
 
-def played(opponent: Any, scenario: Any, seat: int, steps: int = 20) -> list[Any]:
-    """Return the results of a batch whose learner plays at random."""
-    batch = Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
-    batch.seed(range(3, 35))
-    out = batch.reset(np.ones(32, np.bool_))
-    seen: list[Any] = [out.observations, out.masks]
-    learner = RandomAgent(5)
-    for _ in range(steps):
-        out = batch.step(learner.act(out.observations, out.masks))
-        seen += [out.observations, out.masks, out.rewards]
-    return seen
-
-
-def equal(one: list[Any], other: list[Any]) -> bool:
-    return all(np.array_equal(left, right) for left, right in zip(one, other, strict=True))
+def played(opponent: Any, scenario: Any, seat: int) -> list[Any]:
+    return play_batch(Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0), 20)
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("scenario", [*PLAYED, ["archmage-duel", "orc-shaman-hunt"]], ids=str)
 def test_as_opponents_they_play_like_the_batch(scenario: Any, seat: int) -> None:
     greedy, veteran = (played(name, scenario, seat) for name in ("greedy", "veteran"))
-    assert equal(played(make_agent("greedy"), scenario, seat), greedy)
-    assert equal(played(make_agent("veteran"), scenario, seat), veteran)
-    assert equal(played(make_agent("veteran").act, scenario, seat), veteran)
-    assert not equal(greedy, veteran)
+    assert all_equal(played(make_agent("greedy"), scenario, seat), greedy)
+    assert all_equal(played(make_agent("veteran"), scenario, seat), veteran)
+    assert all_equal(played(make_agent("veteran").act, scenario, seat), veteran)
+    assert not all_equal(greedy, veteran)
 
 
 @pytest.mark.parametrize("name", ["greedy", "veteran"])
@@ -68,8 +55,8 @@ def test_optimal_reads_the_move_tables_of_several_scenarios() -> None:
     names = ["archmage-duel", "apprentice"]
     for name in (names, "apprentice"):
         agent = ScriptedAgent("optimal", name, seat=1)
-        assert equal(played(agent, name, 0), played("optimal", name, 0))
-    assert not equal(played(ScriptedAgent("veteran"), names, 0), played("optimal", names, 0))
+        assert all_equal(played(agent, name, 0), played("optimal", name, 0))
+    assert not all_equal(played(ScriptedAgent("veteran"), names, 0), played("optimal", names, 0))
 
 
 def test_other_names_are_rejected() -> None:

@@ -11,21 +11,23 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.batches import states_of
+from tests.support.builders import army, game, spell, wizard
+from tests.support.commands import run_command
 from wfb_gym import solver
-from wfb_gym._records import as_records
 from wfb_gym.cli import main
-from wfb_gym.encoding.limits import fit, union
+from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import State
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing import pack
 from wfb_gym.players.learned import NetworkAgent, likeliest_actions
 from wfb_gym.players.network import PolicyNetwork, load_network, save_network
 from wfb_gym.players.registry import make_agent
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario
 
 from .asking import met
+from .damage import count_rejected
 
 DUEL = "archmage-duel"
 SHAPES = ("flat", "entities")
@@ -39,6 +41,24 @@ def network_for(scenario: str | Scenario, seat: int, shape: str, width: int = 16
         for weights in network.parameters():
             weights.mul_(1.5).add_(0.05 * torch.randn_like(weights))
     return network
+
+
+def shaken(limits: Limits, shape: str, noise: float, seed: int) -> PolicyNetwork:
+    """Return a network of width 32 with noise on its first weights."""
+    torch.manual_seed(seed)
+    network = PolicyNetwork(limits, shape, 32)
+    with torch.no_grad():
+        for weights in network.parameters():
+            weights.add_(noise * torch.randn_like(weights))
+    return network
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """Return the file of a network."""
+    path = tmp_path / "policy.npz"
+    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    return path
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -80,16 +100,10 @@ def test_other_files_than_networks_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="expected a saved network, found no file"):
         make_agent(tmp_path / "none.npz")
     other = tmp_path / "other.npz"
-    np.savez(other, weights=np.zeros(3))
-    with pytest.raises(
-        ValueError, match="expected a saved network, found a damaged or unsupported"
-    ):
-        make_agent(other)
-    other.write_text("no archive", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match="expected a saved network, found a damaged or unsupported"
-    ):
-        make_agent(other)
+    for write in (lambda: np.savez(other, weights=np.zeros(3)), lambda: other.write_text("no")):
+        write()
+        with pytest.raises(ValueError, match="expected a saved network, found a damaged or unsup"):
+            make_agent(other)
     with pytest.raises(ValueError, match='expected the shape "flat" or "entities", found \'deep\''):
         network_for(DUEL, 0, "deep")
 
@@ -127,23 +141,17 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({"seat": None}, {}, 'expected a network of seat 0 or 1, or of "either", found None'),
         ({}, {BIAS: None}, "expected 9 members, found 8: 1 missing .'body.actor.bias.npy'"),
         ({}, {"more": np.zeros(1, np.float32)}, "expected 9 members, found 10: .* .'more.npy'"),
-        (
-            {},
-            {BIAS: np.zeros(3, np.float32)},
-            "actor.bias: expected float32 or float16 of shape",
-        ),
+        ({}, {BIAS: np.zeros(3, np.float32)}, "actor.bias: expected float32 or float16 of shape"),
         ({}, {BIAS: np.zeros(3)}, "actor.bias: expected float32 or float16 of shape"),
         ({}, {"body__critic__bias": np.array([np.nan], np.float32)}, "expected finite numbers"),
         ({}, {"body__critic__bias": np.array([np.inf], np.float32)}, "expected finite numbers"),
     ],
 )
 def test_a_network_that_contradicts_its_description_is_rejected(
-    tmp_path: Path, about: dict[str, Any], weights: dict[str, Any], message: str
+    saved: Path, about: dict[str, Any], weights: dict[str, Any], message: str
 ) -> None:
-    path = tmp_path / "policy.npz"
-    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
-    assert isinstance(make_agent(changed(path)), NetworkAgent)
-    other = changed(path, about, **weights)
+    assert isinstance(make_agent(changed(saved)), NetworkAgent)
+    other = changed(saved, about, **weights)
     with pytest.raises(DamagedFileError, match=rf"^{other}: .*{message}"):
         make_agent(other)
 
@@ -162,44 +170,23 @@ def test_half_precision_halves_a_file_and_rounds_its_weights(tmp_path: Path) -> 
     assert sizes[1] < 0.7 * sizes[0]
 
 
-def test_a_damaged_file_is_rejected_with_one_error(tmp_path: Path) -> None:
-    path = tmp_path / "policy.npz"
-    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
-    data, rng = path.read_bytes(), np.random.default_rng(1)
-    refused = 0
-    for k in range(200):
-        broken = bytearray(data[: int(rng.integers(len(data)))] if k % 2 else data)
-        for _ in range(3):
-            if broken:
-                broken[int(rng.integers(len(broken)))] = int(rng.integers(256))
-        path.write_bytes(broken)
-        try:
-            make_agent(path)
-        except DamagedFileError as error:
-            refused += str(error).startswith(f"{path}: ") and "\n" not in str(error)
-    assert refused > 150
+def test_a_damaged_file_is_rejected_with_one_error(saved: Path) -> None:
+    assert count_rejected(saved) > 150
 
 
-def test_a_small_file_that_unpacks_to_much_is_rejected(tmp_path: Path) -> None:
-    path = tmp_path / "policy.npz"
-    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
-    with (
-        zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive,
-        archive.open("more.npy", "w") as member,
-    ):
-        for _ in range(257):
-            member.write(bytes(2**20))
-    assert path.stat().st_size < 2**20
+def test_a_small_file_that_unpacks_to_much_is_rejected(saved: Path) -> None:
+    with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("more.npy", bytes(257 * 2**20))
+    assert saved.stat().st_size < 2**20
     with pytest.raises(DamagedFileError, match=r"unpacks to .* bytes, expected at most 67,108,864"):
-        make_agent(path)
+        make_agent(saved)
 
 
 def test_weights_of_a_file_are_not_drawn_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Drawing takes time proportional to the cube of the width."""
-    path, drawn = tmp_path / "policy.npz", []
-    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
+    drawn = []
     draw = torch.nn.init.orthogonal_
 
     def note(weight: torch.Tensor, gain: float) -> Any:
@@ -207,7 +194,7 @@ def test_weights_of_a_file_are_not_drawn_first(
         return draw(weight, gain)
 
     monkeypatch.setattr(torch.nn.init, "orthogonal_", note)
-    network, _ = load_network(path)
+    network, _ = load_network(saved)
     assert max(drawn) == 1
     assert all(each.requires_grad and not each.is_meta for each in network.parameters())
     assert not any(each.is_meta for each in network.buffers())
@@ -227,15 +214,13 @@ def test_a_long_description_is_not_read(tmp_path: Path) -> None:
 
 
 def test_the_command_names_a_damaged_file_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    saved: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "policy.npz"
-    path.write_bytes(b"PK\x03\x04" + bytes(50))
-    with pytest.raises(SystemExit) as stopped:
-        main(["play", "apprentice", "--opponent", str(path)])
-    assert stopped.value.code == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert f"play: {path}: expected a saved network, found a damaged or unsupported file" in line
+    saved.write_bytes(b"PK\x03\x04" + bytes(50))
+    said = run_command(capsys, main, "play", "apprentice", "--opponent", str(saved))
+    assert said.status == 2
+    (line,) = said.err.splitlines()
+    assert f"play: {saved}: expected a saved network, found a damaged or unsupported file" in line
 
 
 def test_a_player_of_one_scenario_rejects_another() -> None:
@@ -279,9 +264,7 @@ def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
     assert exact.guaranteed <= exact.optimum + 1e-9
 
 
-def test_a_general_player_rejects_larger_scenarios(
-    general: NetworkAgent,
-) -> None:
+def test_a_general_player_rejects_larger_scenarios(general: NetworkAgent) -> None:
     shown = met("border-skirmish", 0)
     with pytest.raises(ValueError, match=r"within the network's limits; limits: .*own\.units"):
         general.act(shown.observations, shown.masks, shown.positions)
@@ -323,8 +306,7 @@ def test_points_are_scaled_by_the_castable_spells() -> None:
     network = network_for(scenario, 0, "entities")
     view = View(pack(scenario), 0, network.limits)
     battle = Battle(pack(scenario))
-    states = as_records(State, np.asarray(battle.state).reshape(1).copy())
-    seen = []
+    states, seen = states_of(battle), []
     for barred in (0, 0b100, 0b110):
         states["castable"] = int(battle.state.castable) & ~barred
         observations, _ = view.show(np.zeros(1, np.int64), states)
@@ -333,33 +315,20 @@ def test_points_are_scaled_by_the_castable_spells() -> None:
     assert float(network.greatest_spell_value(torch.from_numpy(observations))) == pytest.approx(0.8)
 
 
+CASTING_VALUES = {"Spark": 5, "Bolt": 8, "Storm": 11}
+
+
 def spells_game(worths: dict[str, float], points: float = 100.0) -> Scenario:
-    values = {"Spark": 5, "Bolt": 8, "Storm": 11}
-    spells = [
-        {"name": name, "casting_value": values[name], "worth": worth}
-        for name, worth in worths.items()
-    ]
-    wizard = {"name": "Mage", "level": 3, "points": points, "spells": spells}
-    return scenario_from_dict(
-        {
-            "name": "spells",
-            "ruleset": "6e",
-            "caster": {"wizards": [wizard]},
-            "dispeller": {"dispel_dice": 3},
-        },
-        "spells",
-    )
+    spells = [spell(name, CASTING_VALUES[name], worth) for name, worth in worths.items()]
+    return game(army(wizard(3, *spells, points=points)), army(dispel_dice=3)).scenario
 
 
 def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
     """Return probabilities of the opening nominations by spell name, and of stopping."""
-    packed = pack(scenario)
-    view = View(packed, 0, network.limits)
-    battle = Battle(packed)
-    states = as_records(State, np.asarray(battle.state).reshape(1))
-    observations, masks = view.show(np.zeros(1, np.int64), states)
+    view = View(pack(scenario), 0, network.limits)
+    shown = view.show(np.zeros(1, np.int64), states_of(Battle(pack(scenario))))
     with torch.no_grad():
-        log_probs, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
+        log_probs, _ = network(*map(torch.from_numpy, shown))
     probabilities = log_probs.exp().numpy()[0]
     first, count = view.codec.ranges["spells"]
     names = [spell.name for spell in scenario.caster.wizards[0].spells]
@@ -368,29 +337,26 @@ def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
     )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-def test_points_have_no_unit(shape: str) -> None:
-    plain = spells_game({"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0})
+PLAIN = {"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0}
+
+
+# more noise would decide the deeper one
+@pytest.mark.parametrize(("shape", "noise"), [("flat", 0.2), ("entities", 0.05)])
+def test_points_have_no_unit(shape: str, noise: float) -> None:
+    plain = spells_game(PLAIN)
     dearer = spells_game({"Spark": 30.0, "Bolt": 60.0, "Storm": 120.0}, 300.0)
-    network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
-    with torch.no_grad():
-        for weights in network.parameters():  # more noise would decide the deeper one
-            weights.add_((0.2 if shape == "flat" else 0.05) * torch.randn_like(weights))
+    network = shaken(fit(pack(plain), 0), shape, noise, seed=0)
     assert opening(dearer, network) == pytest.approx(opening(plain, network), abs=1e-4)
     other = spells_game({"Spark": 30.0, "Bolt": 20.0, "Storm": 40.0})
     assert opening(other, network) != pytest.approx(opening(plain, network), abs=1e-3)
 
 
 def test_the_order_of_spells_does_not_matter_to_entities() -> None:
-    plain = spells_game({"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0})
-    turned = spells_game({"Storm": 40.0, "Spark": 10.0, "Bolt": 20.0})
+    plain = spells_game(PLAIN)
+    turned = spells_game({name: PLAIN[name] for name in ("Storm", "Spark", "Bolt")})
     probabilities = {}
     for shape in SHAPES:
-        torch.manual_seed(3)
-        network = PolicyNetwork(fit(pack(plain), 0), shape, 32)
-        with torch.no_grad():
-            for weights in network.parameters():
-                weights.add_(0.2 * torch.randn_like(weights))
+        network = shaken(fit(pack(plain), 0), shape, 0.2, seed=3)
         probabilities[shape] = opening(plain, network), opening(turned, network)
     assert probabilities["entities"][0] == pytest.approx(probabilities["entities"][1], abs=1e-5)
     assert probabilities["flat"][0] != pytest.approx(probabilities["flat"][1], abs=1e-3)

@@ -9,7 +9,7 @@ import pytest
 
 from agents.distillation.grading import grade_network
 from agents.distillation.targets import TargetSource
-from tests.pages import PACKAGE, ROOT
+from tests.support.pages import PACKAGE, ROOT
 from wfb_gym import solver
 from wfb_gym.generating import KINDS
 from wfb_gym.players.learned import NetworkAgent

@@ -1,7 +1,5 @@
 """Policies as tables: they play the stored probabilities, and other files are rejected."""
 
-import copy
-import pickle
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +7,35 @@ import numpy as np
 import pytest
 
 from experiments.common import play_battles
+from tests.support.batches import COPIED
+from tests.support.playing import episode, raw, same
 from wfb_gym import solver
 from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
 from wfb_gym.files import DamagedFileError
 from wfb_gym.opponents.policy_spec import TABLE_ENDING
 from wfb_gym.packing import pack
-from wfb_gym.players.policy_table import (
-    MOST_ROWS,
-    TableAgent,
-    load_table,
-    save_table,
-)
+from wfb_gym.players.policy_table import MOST_ROWS, TableAgent, load_table, save_table
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
-from ..envs.playing import episode, raw, same
+from .damage import count_rejected
 
 DUEL = "apprentice"
+TOO_MANY = {
+    "observations": np.zeros((MOST_ROWS + 1, 4), np.float32),
+    "probabilities": np.ones((MOST_ROWS + 1, 1)),
+}
 
 
-def table_of(path: Path, seat: int, optimal: float) -> Path:
-    """Return optimal play mixed with random play, as a table."""
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / f"mine{TABLE_ENDING}"
+
+
+def write_table(path: Path, seat: int, optimal: float) -> None:
+    """Write optimal play mixed with random play."""
     game = solver.ExactGame(DUEL)
     decisions = SeatDecisions(game.graph, seat)
     observations, masks = decisions.observe(decisions.nodes)
@@ -39,31 +43,30 @@ def table_of(path: Path, seat: int, optimal: float) -> Path:
     certain = np.eye(masks.shape[1])[best]
     uniform = masks / masks.sum(1, keepdims=True)
     save_table(path, observations, optimal * certain + (1 - optimal) * uniform, {"seat": seat})
-    return path
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_a_table_has_its_probabilities(tmp_path: Path, seat: int) -> None:
-    path = table_of(tmp_path / f"mine{TABLE_ENDING}", seat, 0.7)
+def test_a_table_has_its_probabilities(path: Path, seat: int) -> None:
+    write_table(path, seat, 0.7)
     found = solver.normalised_score(DUEL, make_agent(path), seat)
     wanted = solver.normalised_score(DUEL, "optimal:0.3", seat)
     assert found.score == pytest.approx(wanted.score, abs=0.01)
     assert TableAgent(path).about == {"seat": seat}
 
 
-def test_a_table_plays_as_an_opponent_too(tmp_path: Path) -> None:
-    path = str(table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 0.7))
+def test_a_table_plays_as_an_opponent_too(path: Path) -> None:
+    write_table(path, 1, 0.7)
     points = [
         play_battles("greedy", seat="caster", scenario=DUEL, opponent=each, battles=4000, seed=3)
-        for each in (path, "optimal:0.3")
+        for each in (str(path), "optimal:0.3")
     ]
     spread = np.hypot(*(each.std() / np.sqrt(4000) for each in points))
     assert abs(points[0].mean() - points[1].mean()) < 5 * spread
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
-def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copied: Any) -> None:
-    path = table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 0.0)
+@COPIED
+def test_a_copied_environment_needs_no_file_and_draws_alike(path: Path, copied: Any) -> None:
+    write_table(path, 1, 0.0)
     env = raw("wfb_gym/Caster-v0", scenario=DUEL, opponent=["veteran", str(path)])
     env.reset(seed=3)
     path.unlink()
@@ -72,8 +75,7 @@ def test_a_copied_environment_needs_no_file_and_draws_alike(tmp_path: Path, copi
         assert same(episode(env, None), episode(twin, None))
 
 
-def test_negative_zeros_are_found(tmp_path: Path) -> None:
-    path = tmp_path / f"mine{TABLE_ENDING}"
+def test_negative_zeros_are_found(path: Path) -> None:
     observations, about = np.array([[-0.0, 1.0]], np.float32), np.array("{}")
     np.savez(path, about=about, observations=observations, probabilities=np.array([[0.0, 1.0]]))
     masks = np.ones((1, 2), np.bool_)
@@ -82,17 +84,16 @@ def test_negative_zeros_are_found(tmp_path: Path) -> None:
         assert TableAgent(path).act(shown, masks).tolist() == [1]
 
 
-def test_other_scenarios_are_rejected(tmp_path: Path) -> None:
-    path = table_of(tmp_path / f"mine{TABLE_ENDING}", 0, 1.0)
+def test_other_scenarios_are_rejected(path: Path) -> None:
+    write_table(path, 0, 1.0)
     with pytest.raises(ValueError, match="expected a policy for observations of size 68"):
         solver.normalised_score("archmage-duel", make_agent(path), 0)
     with pytest.raises(ValueError, match=f"expected a name that ends in {TABLE_ENDING}"):
-        save_table(tmp_path / "mine.npz", np.zeros((1, 1), np.float32), np.ones((1, 1)), {})
-    many = np.zeros((MOST_ROWS + 1, 1), np.float32)
+        save_table(path.with_name("mine.npz"), np.zeros((1, 1), np.float32), np.ones((1, 1)), {})
     with pytest.raises(ValueError, match="expected at most 32,768 rows, found 32,769"):
-        save_table(tmp_path / f"mine{TABLE_ENDING}", many, np.ones(many.shape), {})
+        save_table(path, **TOO_MANY, about={})
     with pytest.raises(FileNotFoundError, match="expected a saved table, found no file"):
-        make_agent(tmp_path / f"nobody{TABLE_ENDING}")
+        make_agent(path.with_name(f"nobody{TABLE_ENDING}"))
 
 
 @pytest.mark.parametrize(
@@ -106,30 +107,17 @@ def test_other_scenarios_are_rejected(tmp_path: Path) -> None:
         ({"observations": np.zeros((2, 4))}, "expected float32 observations"),
         ({"observations": np.full((2, 4), np.nan, np.float32)}, "observations of finite numbers"),
         ({"observations": np.zeros((2, 4), np.float32)}, "expected unique observations"),
-        (
-            {"observations": np.array([[0.0], [-0.0]], np.float32)},
-            "expected unique observations",
-        ),
-        (
-            {
-                "observations": np.zeros((MOST_ROWS + 1, 4), np.float32),
-                "probabilities": np.ones((MOST_ROWS + 1, 1)),
-            },
-            "expected at most 32,768 rows, found 32,769",
-        ),
+        ({"observations": np.array([[0.0], [-0.0]], np.float32)}, "expected unique observations"),
+        (TOO_MANY, "expected at most 32,768 rows, found 32,769"),
         ({"more": np.zeros(1)}, "expected 3 members, found 4"),
-        (
-            {"about": np.array("x" * (2**18 + 1))},
-            "about: expected a text of at most 1,048,576 bytes",
-        ),
+        ({"about": np.array("x" * (2**18 + 1))}, "about: expected a text of at most 1,048,576 b"),
         ({"about": np.array("[")}, "damaged or unsupported file"),
         ({"about": np.array(3, object)}, "damaged or unsupported file"),
     ],
 )
 def test_other_files_than_tables_are_rejected(
-    tmp_path: Path, change: dict[str, Any], message: str
+    path: Path, change: dict[str, Any], message: str
 ) -> None:
-    path = tmp_path / f"mine{TABLE_ENDING}"
     whole: dict[str, Any] = {
         "about": np.array("{}"), "observations": np.eye(4, dtype=np.float32)[:2],
         "probabilities": np.eye(3)[:2],
@@ -141,23 +129,11 @@ def test_other_files_than_tables_are_rejected(
         make_agent(path)
 
 
-def test_a_damaged_file_is_rejected_with_one_error(tmp_path: Path) -> None:
-    path = table_of(tmp_path / f"mine{TABLE_ENDING}", 1, 1.0)
-    data, rng = path.read_bytes(), np.random.default_rng(1)
-    refused = 0
-    for k in range(200):
-        broken = bytearray(data[: int(rng.integers(len(data)))] if k % 2 else data)
-        for _ in range(3):
-            if broken:
-                broken[int(rng.integers(len(broken)))] = int(rng.integers(256))
-        path.write_bytes(broken)
-        try:
-            make_agent(path)
-        except DamagedFileError as error:
-            refused += str(error).startswith(f"{path}: ") and "\n" not in str(error)
-    assert refused > 150
+def test_a_damaged_file_is_rejected_with_one_error(path: Path) -> None:
+    write_table(path, 1, 1.0)
+    assert count_rejected(path) > 150
 
 
-def test_it_declares_its_sizes(tmp_path: Path) -> None:
-    agent = TableAgent(table_of(tmp_path / f"mine{TABLE_ENDING}", 0, 1.0))
-    assert declared_sizes(agent) == space_sizes(fit(pack(load_scenario(DUEL)), 0))
+def test_it_declares_its_sizes(path: Path) -> None:
+    write_table(path, 0, 1.0)
+    assert declared_sizes(TableAgent(path)) == space_sizes(fit(pack(load_scenario(DUEL)), 0))

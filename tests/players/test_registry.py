@@ -1,17 +1,22 @@
 """Agents by name: optimal play, and optimal play with random actions."""
 
-import subprocess
-import sys
+from collections.abc import Callable
+from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
-from experiments.common import play_battles
+from tests.support.scripts import run_python
 from wfb_gym import solver
 from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.opponents.policy_spec import SHIPPED
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
 from wfb_gym.players.registry import make_agent, resolve_opponents
+from wfb_gym.players.search.expectimax import ExpectimaxAgent
+from wfb_gym.players.search.mcts import MctsAgent
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.players.search.ply_search import PlySearchAgent
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
 DUEL = "archmage-duel"
@@ -50,35 +55,60 @@ def test_an_agent_acts_at_random_with_probability_epsilon(duel: solver.Solution)
     assert abs((chosen == own).mean() - expected) < error
 
 
-def test_an_optimal_agent_plays_in_an_environment() -> None:
-    agent = make_agent("optimal", scenario=DUEL)
-    points = play_battles(
-        agent, seat="caster", scenario=DUEL, opponent="random", battles=256, seed=5
-    )
-    assert points.mean() > 20
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("optimal:2", "expected the chance of a random action, 0 to 1"),
         ("optimal:", "expected the chance of a random action, 0 to 1"),
+        ("optimal:-1", "expected the chance of a random action, 0 to 1"),
+        ("optimal:much", "expected the chance of a random action, 0 to 1"),
+        ("Optimal", "expected one of random, greedy, veteran, optimal"),
         ("optimall", "did you mean optimal"),
         ("veteran:-0.1", "expected the chance of a random action, 0 to 1"),
         ("greddy", "did you mean greedy"),
         ("model.pt", r"ending in .zip or .npz, found 'model.pt'"),
         ("genralist", "did you mean generalist"),
+        ("mcts:", "expected a whole number of simulations after mcts:"),
+        ("mcts:0", "found '0'"),
+        ("mcts:-3", "found '-3'"),
+        ("mcts:1e3", "found '1e3'"),
+        ("mcts:12345678", "at most 6 digits"),
+        ("expectimax:", "expected a whole number of decisions to look ahead after expectimax:"),
+        ("expectimax:0", "found '0'"),
+        ("expectimax:x", "found 'x'"),
+        ("expectimaxx", "did you mean expectimax"),
         ("caster.zpi", r"ending in .zip or .npz, found 'caster.zpi'$"),
     ],
 )
 def test_other_names_are_rejected(name: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_agent(name)
+    with pytest.raises(ValueError, match=f"^opponent: .*{message}"):
+        gym.make("wfb_gym/Caster-v0", opponent=name)
 
 
-def test_a_chance_out_of_range_is_rejected() -> None:
-    with pytest.raises(ValueError, match="epsilon: expected a probability"):
-        EpsilonAgent(RandomAgent(0), 1.5)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EpsilonAgent(RandomAgent(0), 1.5), "epsilon: expected a probability"),
+        (lambda: MctsAgent(0), "mcts: expected simulations of 1 or more, found 0"),
+        (
+            lambda: MctsAgent(exploration=-1.0),
+            "mcts: expected exploration of more than 0, found -1",
+        ),
+        (lambda: ExpectimaxAgent(0), "expectimax: expected depth of 1 or more, found 0"),
+        (
+            lambda: ExpectimaxAgent(max_transitions=0),
+            "expectimax: expected max_transitions of 1 or more, found 0",
+        ),
+        (lambda: PlySearchAgent(0), "expected plies of 1 or more, found 0"),
+        (lambda: PhaseSearchAgent(0), "spells of 1 to 7, found 0"),
+        (lambda: PhaseSearchAgent(8), "spells of 1 to 7, found 8"),
+    ],
+)
+def test_arguments_out_of_range_are_rejected(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 def test_without_torch_the_error_names_the_extra() -> None:
@@ -86,9 +116,8 @@ def test_without_torch_the_error_names_the_extra() -> None:
         "import sys; sys.modules['torch'] = None\n"
         "from wfb_gym.players.registry import make_agent; make_agent('archmage-duel/caster')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    lines = 'ImportError: a network needs PyTorch: pip install "wfb-gym[train]"'
-    assert done.stderr.splitlines()[-1] == lines
+    line = 'ImportError: a network needs PyTorch: pip install "wfb-gym[train]"'
+    assert run_python("-c", code).err.splitlines()[-1] == line
 
 
 @pytest.mark.parametrize("name", SHIPPED)

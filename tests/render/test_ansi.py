@@ -12,8 +12,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tests.engine.builders import aimed, army, known, unit, wizard
-from tests.envs.playing import IDS, pick, raw
+from tests.support.builders import aimed, army, known, spell, unit, wizard
+from tests.support.packed import scenario as new_scenario
+from tests.support.playing import IDS, narrate, pick, raw
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.envs.battles import BattleEnv
 from wfb_gym.envs.single import CasterEnv, DispellerEnv
@@ -21,7 +22,7 @@ from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import RENDER_MODES
 from wfb_gym.packing.records import Lock
 from wfb_gym.render.ansi import frame
-from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.transcripts import NarratedBattle, record
 
@@ -34,6 +35,21 @@ def frame_lines(
     return frame(narrated.scenario, narrated.visible, events, seat=seat, colour=colour).split("\n")
 
 
+@pytest.fixture
+def duel() -> NarratedBattle:
+    return NarratedBattle(load_scenario("archmage-duel"))
+
+
+@pytest.fixture
+def skirmish() -> NarratedBattle:
+    return NarratedBattle(load_scenario("border-skirmish"))
+
+
+def line_of(narrated: NarratedBattle, name: str) -> str:
+    """Return the line of a unit."""
+    return next(line for line in frame_lines(narrated) if line.startswith(f"  {name} "))
+
+
 def test_only_rolled_spells_of_a_lore_are_shown() -> None:
     narrated = NarratedBattle(load_scenario("horrors-in-the-mist"))
     lore = {slot.spell.name for slot in narrated.names.spells[0] if slot.wizard == 1}
@@ -44,8 +60,8 @@ def test_only_rolled_spells_of_a_lore_are_shown() -> None:
     assert "not known" not in shown
 
 
-def test_a_duel_as_it_begins() -> None:
-    assert frame_lines(NarratedBattle(load_scenario("archmage-duel"))) == [
+def test_a_duel_as_it_begins(duel: NarratedBattle) -> None:
+    assert frame_lines(duel) == [
         "archmage-duel, phase 1 of 1: the score is even",
         "The caster, you to decide  ■■■■■■ 6 power dice",
         "  Archmage: level 4, 3 of 3 wounds",
@@ -59,10 +75,9 @@ def test_a_duel_as_it_begins() -> None:
     ]
 
 
-def test_a_spell_is_pending() -> None:
-    narrated = NarratedBattle(load_scenario("archmage-duel"))
-    events = [narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 2), narrated.roll(5, 5)]
-    lines = frame_lines(narrated, events, seat=1)
+def test_a_spell_is_pending(duel: NarratedBattle) -> None:
+    events = narrate(duel, FIRST_CAST + 1, FIRST_DICE + 2, (5, 5))
+    lines = frame_lines(duel, events, seat=1)
     assert lines[:4] == [
         "> Archmage begins to cast Fiery Blast (8+).",
         "> Archmage throws 2 dice.",
@@ -72,14 +87,6 @@ def test_a_spell_is_pending() -> None:
     assert "The dispeller, you to decide  ■■■■ 4 dispel dice" in lines
     assert "     8+ Fiery Blast                  being cast" in lines
     assert lines[-1] == "Pending: Fiery Blast (8+), 10 to match"
-
-
-def test_a_spell_without_a_target_is_not_ready() -> None:
-    caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
-    document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
-    lines = frame_lines(NarratedBattle(scenario_from_dict(document)))
-    assert "     5+ Fire Ball                    can be cast" in lines
-    assert "     5+ The Oxen Stands              no target" in lines
 
 
 def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
@@ -95,50 +102,46 @@ def status_words(narrated: NarratedBattle, spell: str) -> tuple[str, str]:
 def test_the_status_of_spells_while_one_is_cast() -> None:
     """A spell without a target is not castable, also while another one is cast."""
     caster = army(wizard(2, known("Fire Ball"), known("The Oxen Stands")), units=[unit("Bows")])
-    document = {"name": "x", "caster": caster, "dispeller": army(units=[unit("Spears")])}
-    narrated = NarratedBattle(scenario_from_dict(document))
+    narrated = NarratedBattle(new_scenario(caster, army(units=[unit("Spears")])))
+    assert status_words(narrated, "Fire Ball") == ("can be cast", "can be cast")
     assert status_words(narrated, "The Oxen Stands") == ("no target", "no target")
     narrated.act(FIRST_CAST)
     assert status_words(narrated, "The Oxen Stands") == ("no target", "no target")
     assert status_words(narrated, "Fire Ball") == ("being cast", "being cast")
 
 
-def test_untried_spells_of_a_barred_wizard_are_not_called_tried() -> None:
-    narrated = NarratedBattle(load_scenario("archmage-duel"))
-    assert status_words(narrated, "Fire Ball") == ("can be cast", "can be cast")
-    narrated.visible.state.lock[0, 0] = Lock.PHASE_END
-    narrated.visible.state.castable = 0
-    assert status_words(narrated, "Fire Ball") == ("not now", "not now")
-    assert "  Archmage: level 4, 3 of 3 wounds, no casting this phase" in frame_lines(narrated)
+def test_untried_spells_of_a_barred_wizard_are_not_called_tried(duel: NarratedBattle) -> None:
+    assert status_words(duel, "Fire Ball") == ("can be cast", "can be cast")
+    duel.visible.state.lock[0, 0] = Lock.PHASE_END
+    duel.visible.state.castable = 0
+    assert status_words(duel, "Fire Ball") == ("not now", "not now")
+    assert "  Archmage: level 4, 3 of 3 wounds, no casting this phase" in frame_lines(duel)
 
 
 def test_a_total_beyond_all_dispel_dice_is_no_number() -> None:
-    scenario = dict(load_scenario("archmage-duel"))
-    scenario["dispeller"] = dict(scenario["dispeller"]) | {"dispel_dice": 2}
-    narrated = NarratedBattle(scenario_from_dict(scenario))
-    script = [narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 3), narrated.roll(5, 5, 6)]
-    assert frame_lines(narrated, script, seat=1)[-1] == (
-        "Pending: Fiery Blast (8+), too high for any dispel roll"
+    caster = army(wizard(4, spell("Bolt", 8, 40.0), spell("Blast")), power_dice=6)
+    narrated = NarratedBattle(new_scenario(caster, army(wizard(4), dispel_dice=2)))
+    events = narrate(narrated, FIRST_CAST, FIRST_DICE + 3, (5, 5, 6))
+    assert frame_lines(narrated, events, seat=1)[-1] == (
+        "Pending: Bolt (8+), too high for any dispel roll"
     )
-    assert [narrated.act(FIRST_DICE + 2).words, narrated.roll(5, 5).words] == [
+    assert [event.words for event in narrate(narrated, FIRST_DICE + 2, (5, 5))] == [
         "The dispeller tries to dispel with 2 dice against more than dispel dice can match.",
         (
-            "5 5: 10 against more than dispel dice can match, Fiery Blast is not dispelled. "
+            "5 5: 10 against more than dispel dice can match, Bolt is not dispelled. "
             "40 points to the caster."
         ),
     ]
 
 
-def test_used_and_tried_spells_and_items() -> None:
-    narrated = NarratedBattle(load_scenario("archmage-duel"))
-    narrated.act(FIRST_CAST + 1), narrated.act(FIRST_DICE + 2), narrated.roll(5, 5)
-    narrated.act(FIRST_ITEM)
-    lines = frame_lines(narrated)
+def test_used_and_tried_spells_and_items(duel: NarratedBattle) -> None:
+    narrate(duel, FIRST_CAST + 1, FIRST_DICE + 2, (5, 5), FIRST_ITEM)
+    lines = frame_lines(duel)
     assert "     8+ Fiery Blast                  tried" in lines
     assert "        items: Dispel Scroll (used)" in lines
     assert "The caster, you to decide  ■■■■ 4 power dice" in lines
-    narrated.act(PASS)
-    assert frame_lines(narrated)[0] == "archmage-duel, over: the score is even"
+    duel.act(PASS)
+    assert frame_lines(duel)[0] == "archmage-duel, over: the score is even"
 
 
 def test_bound_spells_have_a_power_level() -> None:
@@ -151,10 +154,8 @@ def test_items_are_listed_below_their_bearers() -> None:
         wizard(2, known("Fire Ball"), name=name, items=items)
         for name, items in (("Anna", ["Dispel Scroll"] * 2), ("Bert", ["Dispel Scroll"]))
     ]
-    caster = {**army(*bearers), "items": ["Luckstone"]}
-    narrated = NarratedBattle(
-        scenario_from_dict({"name": "x", "caster": caster, "dispeller": army(units=[unit()])})
-    )
+    caster = army(*bearers, items=["Luckstone"])
+    narrated = NarratedBattle(new_scenario(caster, army(units=[unit()])))
 
     def items() -> list[str]:
         return [line.strip() for line in frame_lines(narrated) if "items" in line]
@@ -173,12 +174,10 @@ def test_spells_in_play_have_their_targets_and_a_comet_its_markers() -> None:
     hex_ = aimed("Hex", duration="remains_in_play", worth={"points": 5.0})
     caster = army(wizard(4, known("The Comet of Casandora"), hex_), power_dice=4)
     foes = army(units=[unit("Left"), unit("Right")])
-    document = {"name": "test", "phases": 4, "caster": caster, "dispeller": foes}
-    narrated = NarratedBattle(scenario_from_dict(document))
-    for spell, target in ((0, 1), (1, 0)):
-        narrated.act(FIRST_CAST + spell)
-        narrated.act(FIRST_TARGET + 1 + TARGETS + target)
-        narrated.act(FIRST_DICE + 2), narrated.roll(6, 6)
+    narrated = NarratedBattle(new_scenario(caster, foes, phases=4))
+    for number, target in ((0, 1), (1, 0)):
+        aim = FIRST_TARGET + 1 + TARGETS + target
+        narrate(narrated, FIRST_CAST + number, aim, FIRST_DICE + 2, (6, 6))
     lines = frame_lines(narrated)
     assert "    11+ The Comet of Casandora       in play, 1 marker on Right" in lines
     assert "     5+ Hex                          in play on Left" in lines
@@ -187,24 +186,20 @@ def test_spells_in_play_have_their_targets_and_a_comet_its_markers() -> None:
     assert any(line.endswith("in play, 2 markers on Right") for line in frame_lines(narrated))
 
 
-def test_units_and_their_losses() -> None:
-    narrated = NarratedBattle(load_scenario("border-skirmish"))
-    each = narrated.scenario.dispeller.units[0]
-    lines = frame_lines(narrated)
-    row = next(line for line in lines if line.startswith(f"  {each.name} "))
-    assert row.endswith(f"########## {each.models:>3} of {each.models}")
-    narrated.visible.state.unit_wounds[1, 0] -= 1
-    row = next(line for line in frame_lines(narrated) if line.startswith(f"  {each.name} "))
-    assert row.endswith(f"{each.models - 1:>3} of {each.models}  -{each.points:g} points")
+def test_units_and_their_losses(skirmish: NarratedBattle) -> None:
+    each = skirmish.scenario.dispeller.units[0]
+    assert line_of(skirmish, each.name).endswith(f"########## {each.models:>3} of {each.models}")
+    skirmish.visible.state.unit_wounds[1, 0] -= 1
+    losses = f"{each.models - 1:>3} of {each.models}  -{each.points:g} points"
+    assert line_of(skirmish, each.name).endswith(losses)
 
 
-def test_fleeing_units() -> None:
-    narrated = NarratedBattle(load_scenario("border-skirmish"))
-    who, unit = narrated.scenario.caster.wizards[0], narrated.scenario.caster.units[1]
+def test_fleeing_units(skirmish: NarratedBattle) -> None:
+    who, unit = skirmish.scenario.caster.wizards[0], skirmish.scenario.caster.units[1]
     assert who.unit == unit.name
-    assert not any("flees" in line for line in frame_lines(narrated))
-    narrated.visible.state.fleeing[0] = 1 << 1 | 1 << UNITS
-    lines = [line for line in frame_lines(narrated) if line.endswith("flees")]
+    assert not any("flees" in line for line in frame_lines(skirmish))
+    skirmish.visible.state.fleeing[0] = 1 << 1 | 1 << UNITS
+    lines = [line for line in frame_lines(skirmish) if line.endswith("flees")]
     assert [line.split("  ")[1].partition(":")[0] for line in lines] == [who.name, unit.name]
 
 
@@ -216,8 +211,7 @@ def test_losses_in_victory_points() -> None:
     shown = []
     for lost in (each.models // 2, each.models // 2 + 1):
         narrated.visible.state.unit_wounds[1, 0] = each.models - lost
-        row = next(line for line in frame_lines(narrated) if line.startswith(f"  {each.name} "))
-        shown.append(row.partition(f" of {each.models}")[2])
+        shown.append(line_of(narrated, each.name).partition(f" of {each.models}")[2])
     assert shown == ["", f"  -{math.ceil(each.models * each.points / 2)} points"]
 
 
@@ -235,12 +229,11 @@ def test_colours_add_no_information(scenario: str) -> None:
         assert not any(CODES.search(line) or line != line.rstrip() for line in plain)
 
 
-def test_no_color(monkeypatch: pytest.MonkeyPatch) -> None:
-    narrated = NarratedBattle(load_scenario("archmage-duel"))
+def test_no_color(monkeypatch: pytest.MonkeyPatch, duel: NarratedBattle) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not CODES.search(frame(narrated.scenario, narrated.visible, ()))
+    assert not CODES.search(frame(duel.scenario, duel.visible, ()))
     monkeypatch.delenv("NO_COLOR")
-    assert CODES.search(frame(narrated.scenario, narrated.visible, ()))
+    assert CODES.search(frame(duel.scenario, duel.visible, ()))
 
 
 # --- environments --------------------------------------------------------------------------
@@ -275,11 +268,15 @@ def test_pictures_use_the_same_arguments(monkeypatch: pytest.MonkeyPatch) -> Non
     assert words[0].startswith("Archmage begins to cast")
 
 
-def test_render_without_a_mode_warns_and_gives_nothing() -> None:
+def test_without_a_mode_nothing_is_rendered() -> None:
     env = raw(IDS[0])
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="without a render_mode"):
         assert env.render() is None
+    envs: Any = gym.make_vec(IDS[0], num_envs=2)
+    envs.reset(seed=0)
+    assert envs.render() is None
+    assert envs.unwrapped.batch.watcher is None
 
 
 def test_render_before_reset() -> None:
@@ -310,13 +307,6 @@ def test_a_frame_of_every_environment(mode: str) -> None:
     single.reset(seed=2)
     assert frames[1] == single.render()
     envs.close()
-
-
-def test_no_mode_no_frames() -> None:
-    envs = gym.make_vec(IDS[0], num_envs=2)
-    envs.reset(seed=0)
-    assert envs.render() is None
-    assert envs.unwrapped.batch.watcher is None  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("again", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])

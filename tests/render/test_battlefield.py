@@ -9,6 +9,9 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from tests.support import builders
+from tests.support.builders import Data
+from tests.support.packed import scenario as new_scenario
 from wfb_gym.engine.actions import FIRST_TARGET
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
@@ -17,7 +20,7 @@ from wfb_gym.render.battlefield import MARGIN, draw_battlefield
 from wfb_gym.render.captions import LETTERS
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.shapes import Drawing, Shape, extent_of
-from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.battlefield import target_number
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS, UNITS
@@ -42,14 +45,17 @@ def spell_number(scenario: Scenario, army: int, wizard: str, spell: str) -> int:
     raise AssertionError(spell)
 
 
-def odd_scenario(name: str) -> Scenario:
-    unit = {"name": name, "models": 5, "toughness": 3, "points": 5, "position": [10, 40]}
-    terrain = {"name": name, "kind": "wood", "position": [12, 20], "size": [4, 4]}
-    army = {"name": name, "heroes": [{"name": name, "position": [10, 10]}]}
-    field = {"width": 48, "depth": 48, "terrain": [terrain]}
-    return scenario_from_dict(
-        {"name": "odd", "battlefield": field, "caster": army, "dispeller": {"units": [unit]}}
-    )
+def on_field(
+    caster: Data, dispeller: Data, terrain: tuple[Data, ...] = (), depth: float = 48
+) -> Scenario:
+    """Return two armies on a battlefield of 72 by 48 inches."""
+    field = {"width": 72, "depth": depth, "terrain": list(terrain)}
+    return new_scenario(caster, dispeller, battlefield=field)
+
+
+def placed(name: str, x: float, y: float, **keys: Any) -> Data:
+    """Return a unit with this position."""
+    return builders.unit(name, position=[x, y], **keys)
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -111,32 +117,17 @@ def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
         assert shown == pytest.approx(around)
     terrain = [shape for shape in drawing.shapes if shape.role == "terrain"]
     assert [shape.name for shape in terrain] == ["Gallows Hill"]  # the copse is outside the picture
-    field = {"width": 72, "depth": 48, "terrain": [{**_HILL, "position": [10, 30]}]}
-    unit = {**_UNIT, "name": "Near", "position": [15, 20]}
-    scenario = scenario_from_dict(
-        {"name": "cut", "battlefield": field, "caster": {}, "dispeller": {"units": [unit]}}
-    )
+    wide = {"name": "Hill", "kind": "hill", "size": [40, 30], "position": [10, 30]}
+    scenario = on_field({}, builders.army(units=[placed("Near", 15, 20)]), (wide,))
     (hill,) = [shape for shape in draw_battlefield(scenario).shapes if shape.role == "terrain"]
     extent = draw_battlefield(scenario, legend=False).extent
     assert extent_of(hill.parts).cut(extent) == extent_of(hill.parts)
 
 
-_HILL = {"name": "Hill", "kind": "hill", "size": [40, 30]}
-_UNIT = {"models": 10, "toughness": 3, "points": 5, "frontage": 5}
-
-
 @pytest.mark.parametrize(("facing", "way"), [(0, (0, 1)), (90, (1, 0)), (180, (0, -1))])
 def test_a_triangle_shows_the_facing_of_a_unit(facing: float, way: tuple[float, float]) -> None:
-    unit = {**_UNIT, "name": "Guard", "position": [20, 20], "facing": facing}
-    loose = {**_UNIT, "name": "Scouts", "position": [30, 20], "skirmish": True}
-    scenario = scenario_from_dict(
-        {
-            "name": "fronts",
-            "battlefield": {"width": 48, "depth": 48},
-            "caster": {"units": [unit, loose]},
-            "dispeller": {},
-        }
-    )
+    units = [placed("Guard", 20, 20, facing=facing), placed("Scouts", 30, 20, skirmish=True)]
+    scenario = on_field(builders.army(units=units), {})
     (front,) = of_role(draw_battlefield(scenario), "front")
     assert front.name == "Guard"  # skirmishers look all round
     tip = np.array(front.parts[0]) - [20, 20]
@@ -261,7 +252,10 @@ def _first_cast(battle: Battle) -> int:
 
 @pytest.mark.parametrize("name", ["<b>&\"'</b>", "$\\odd{$ [/red] :smile:", "ßøæ–…"])  # noqa: RUF001
 def test_names_are_drawn_unchanged(name: str) -> None:
-    root = ET.fromstring(to_svg(draw_battlefield(odd_scenario(name))))
+    terrain = {"name": name, "kind": "wood", "position": [12, 20], "size": [4, 4]}
+    caster = builders.army(name=name, heroes=[{"name": name, "position": [10, 10]}])
+    scenario = on_field(caster, builders.army(units=[placed(name, 10, 40)]), (terrain,))
+    root = ET.fromstring(to_svg(draw_battlefield(scenario)))
     named = {element.get("data-name") for element in root.iter()} - {None}
     assert named == {name, "the battlefield"}
     texts = ["".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}g")]
@@ -272,18 +266,16 @@ def test_names_are_drawn_unchanged(name: str) -> None:
 def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
     hero = {"profile": "Captain", "name": name, "unit": "Unit 1"}
     heroes = [hero, {**hero, "name": "y" * 100}]
-    units = [{**_UNIT, "name": f"Unit {k}", "position": [10 + 5 * k, 20]} for k in range(8)]
+    units = [placed(f"Unit {k}", 10 + 5 * k, 20) for k in range(8)]
     terrain = [
         {"name": f"{k}{name}"[:100], "kind": "wood", "size": [0.2, 0.2], "position": [k / 4, 26]}
         for k in range(30, 60)
     ]
-    document = {
-        "name": "long",
-        "battlefield": {"width": 72, "depth": 48, "terrain": terrain},
-        "caster": {"name": name, "units": units, "heroes": heroes},
-        "dispeller": {"name": name, "units": [{**_UNIT, "name": name, "position": [30, 30]}]},
-    }
-    drawing = draw_battlefield(scenario_from_dict(document))
+    caster = builders.army(name=name, units=units, heroes=heroes)
+    scenario = on_field(
+        caster, builders.army(name=name, units=[placed(name, 30, 30)]), tuple(terrain)
+    )
+    drawing = draw_battlefield(scenario)
     boxes = [extent_of(shape.parts) for shape in labels(drawing)]
     assert all(box.cut(drawing.extent) == box for box in boxes)
     words = [" ".join(shape.text) for shape in labels(drawing)]
@@ -312,31 +304,14 @@ def test_scenarios_and_spells_that_cannot_be_drawn() -> None:
         draw_battlefield(duel)
     with pytest.raises(ValueError, match=r"spell: expected one of 0\.\.1, found 7"):
         draw_battlefield(load_scenario(SKIRMISH), spell=(0, 7))
-    army = {"wizards": [{"name": "W", "level": 1, "position": [5, 5], "spells": [_FIXED]}]}
-    fixed = scenario_from_dict(
-        {
-            "name": "fixed",
-            "battlefield": {"width": 48, "depth": 48},
-            "caster": army,
-            "dispeller": {},
-        }
-    )
+    fixed = on_field(builders.army(builders.wizard(1, builders.spell("Zap"), position=[5, 5])), {})
     with pytest.raises(ValueError, match="found Zap, whose worth is fixed"):
         draw_battlefield(fixed, spell=(0, 0))
 
 
-_FIXED = {"name": "Zap", "casting_value": 5, "worth": 10.0}
-
-
 def test_an_empty_battlefield() -> None:
-    document = {
-        "name": "empty",
-        "battlefield": {"width": 48, "depth": 30},
-        "caster": {},
-        "dispeller": {},
-    }
-    drawing = draw_battlefield(scenario_from_dict(document), legend=False)
-    assert drawing.extent == (0, 0, 48, 30)
+    drawing = draw_battlefield(on_field({}, {}, depth=30), legend=False)
+    assert drawing.extent == (0, 0, 72, 30)
 
 
 @pytest.mark.needs("PIL")

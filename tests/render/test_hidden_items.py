@@ -6,14 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, hidden_scenario, kinds, scenarios
 from tests.engine.test_hidden_items import twins
-from tests.envs.playing import raw
+from tests.support.hidden import SCROLL, hidden_scenario, kinds, scenarios
+from tests.support.playing import narrate, raw
 from tests.transcripts.test_hidden_items import play
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, frame, position_lines
 from wfb_gym.render.html import army_blocks
+from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view.events import redact_events
 from wfb_gym.view.hidden_sets import ALL_ARMIES
@@ -31,46 +32,40 @@ def lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
     return list(position_lines(view, AnsiStyle(False)))
 
 
-def after_a_scroll(kind: int) -> NarratedBattle:
+def scroll_lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
+    return [line for line in lines(narrated, seat, **keys) if "Scroll" in line]
+
+
+def after_a_scroll(kind: int, scenario: Scenario = SCROLLS) -> NarratedBattle:
     """Return a battle after the dispeller used one of its dealt scrolls."""
-    narrated = NarratedBattle(SCROLLS)
+    narrated = NarratedBattle(scenario)
     narrated.resolve(kind)
-    narrated.act(actions.FIRST_CAST)
-    narrated.act(actions.FIRST_DICE + 2)
-    narrated.roll(6, 5)
-    narrated.act(actions.FIRST_ITEM)
+    narrate(narrated, actions.FIRST_CAST, actions.FIRST_DICE + 2, (6, 5), actions.FIRST_ITEM)
     return narrated
 
 
 def test_an_army_sees_its_own_items_and_the_enemys_possible_ones() -> None:
     narrated = NarratedBattle(SCROLLS)
     narrated.resolve(2)
-    own = [line for line in lines(narrated, 1) if "Scroll" in line]
-    assert own == ["  items of the army: Dispel Scroll x2", "  hidden items: Dispel Scroll x2"]
-    enemys = [line for line in lines(narrated, 0) if "Scroll" in line]
-    assert enemys == ["  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"]
+    owner = ["  items of the army: Dispel Scroll x2", "  hidden items: Dispel Scroll x2"]
+    assert scroll_lines(narrated, 1) == owner
+    enemy = ["  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"]
+    assert scroll_lines(narrated, 0) == enemy
 
 
 def test_a_use_leaves_fewer_possible_sets() -> None:
     narrated = after_a_scroll(2)
-    own = [line for line in lines(narrated, 1) if "Scroll" in line]
-    assert own == ["  items of the army: Dispel Scroll", "  hidden items: Dispel Scroll x2"]
-    enemys = [line for line in lines(narrated, 0) if "Scroll" in line]
-    assert enemys == [
+    owner = ["  items of the army: Dispel Scroll", "  hidden items: Dispel Scroll x2"]
+    assert scroll_lines(narrated, 1) == owner
+    enemy = [
         "  items of the army: Dispel Scroll (used)",
         "  may have: Dispel Scroll (50%), Dispel Scroll x2 (50%)",
     ]
-    hidden_from_both = [line for line in lines(narrated, 1, known=()) if "Scroll" in line]
-    assert hidden_from_both == enemys
+    assert scroll_lines(narrated, 0) == scroll_lines(narrated, 1, known=()) == enemy
 
 
 def test_the_last_possible_set_is_known() -> None:
-    narrated = NarratedBattle(hidden_scenario(dispeller=kinds([], [SCROLL])))
-    narrated.resolve(1)
-    narrated.act(actions.FIRST_CAST)
-    narrated.act(actions.FIRST_DICE + 2)
-    narrated.roll(6, 5)
-    narrated.act(actions.FIRST_ITEM)
+    narrated = after_a_scroll(1, hidden_scenario(dispeller=kinds([], [SCROLL])))
     assert "  hidden items: Dispel Scroll" in lines(narrated, 0)
     assert narrated.view(0).armies[1].may_have == ()
 
@@ -97,14 +92,11 @@ def test_in_the_end_all_is_shown() -> None:
 def test_a_frame_shows_a_deal_only_to_its_owner() -> None:
     narrated = NarratedBattle(SCROLLS)
     events = [narrated.resolve(1)]
-    shown_events = [
-        frame(SCROLLS, narrated.visible, events, seat=seat, colour=False).splitlines()[0]
-        for seat in ALL_ARMIES
+    shown = [
+        frame(SCROLLS, narrated.visible, events, seat=seat, colour=False) for seat in ALL_ARMIES
     ]
-    assert shown_events[0].startswith(
-        "* Chance deals the dispeller its hidden items. Phase 1 of 1:"
-    )
-    assert shown_events[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
+    assert shown[0].startswith("* Chance deals the dispeller its hidden items. Phase 1 of 1:")
+    assert shown[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
 
 
 def test_facts_of_both_kinds() -> None:
@@ -158,18 +150,14 @@ def test_the_enemys_view_does_not_depend_on_the_deal(name: str) -> None:
     assert differ == compared > 0
 
 
-def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
-    battles = [NarratedBattle(SCROLLS), NarratedBattle(SCROLLS)]
-    events = [[each.resolve(kind)] for kind, each in enumerate(battles)]
-    drawn = [
-        [
-            picture(SCROLLS, each.visible, shown_events, seat=seat)
-            for each, shown_events in zip(battles, events, strict=True)
-        ]
-        for seat in ALL_ARMIES
-    ]
-    assert np.array_equal(drawn[0][0], drawn[0][1])
-    assert not np.array_equal(drawn[1][0], drawn[1][1])
+@pytest.mark.parametrize(("seat", "is_equal"), [(0, True), (1, False)])
+def test_nothing_in_the_enemys_picture_depends_on_the_deal(seat: int, is_equal: bool) -> None:
+    drawn = []
+    for kind in range(2):
+        narrated = NarratedBattle(SCROLLS)
+        event = narrated.resolve(kind)
+        drawn.append(picture(SCROLLS, narrated.visible, [event], seat=seat))
+    assert np.array_equal(drawn[0], drawn[1]) == is_equal
 
 
 def test_events_of_another_scenario_are_ignored() -> None:

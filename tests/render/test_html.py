@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.pages import blocks, page
+from tests.support.builders import army, spell, wizard
+from tests.support.packed import scenario as new_scenario
+from tests.support.pages import page, run_blocks
 from wfb_gym.cli import main
 from wfb_gym.engine.state import Node
 from wfb_gym.render.html import army_blocks, event_html, render_macro, step_html
 from wfb_gym.render.review_page import review_page
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts import NarratedBattle, read, record, write
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
@@ -23,24 +25,9 @@ EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
 
 
 def with_evil_names() -> Scenario:
-    return scenario_from_dict(
-        {
-            "name": "evil",
-            "caster": {
-                "name": "<script>alert(1)</script>",
-                "power_dice": 3,
-                "wizards": [
-                    {
-                        "name": "</div><i>Mage",
-                        "level": 2,
-                        "items": ["Dispel Scroll"],
-                        "spells": [{"name": "<b>&amp;", "casting_value": 5, "worth": 10.0}],
-                    }
-                ],
-            },
-            "dispeller": {"dispel_dice": 2},
-        }
-    )
+    mage = wizard(2, spell("<b>&amp;"), name="</div><i>Mage", items=["Dispel Scroll"])
+    caster = army(mage, name="<script>alert(1)</script>", power_dice=3)
+    return new_scenario(caster, army(dispel_dice=2))
 
 
 def test_an_army_shows_dice_spells_and_items() -> None:
@@ -118,8 +105,7 @@ def test_replay_writes_the_review(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    for code in blocks(page("web.md"), "python"):
-        exec(code, {})
+    run_blocks(page("web.md"))
     assert capsys.readouterr().out.count("Gave away") == 3
 
 

@@ -1,17 +1,16 @@
 """Pictures of positions: their contents, and that all of it fits."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.envs.playing import table_of
+from tests.support.playing import narrate, table_of
+from tests.support.scripts import run_python
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import BARS_ITEMS, Node
@@ -24,6 +23,7 @@ from wfb_gym.render.shapes import Extent, extent_of
 from wfb_gym.render.sketch import Sketch, fit_lines
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
+from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view.events import Event
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import view_position
@@ -118,15 +118,17 @@ def test_equal_positions_give_equal_pixels_in_any_order() -> None:
         shown(start_of(DUEL))
 
 
-@pytest.mark.parametrize("seat", [-1, 2])
-def test_an_unknown_seat(seat: int) -> None:
-    with pytest.raises(ValueError, match=r"seat: expected 0 or 1"):
-        shown(start_of(DUEL), seat=seat)
-
-
-def test_a_size_too_small() -> None:
-    with pytest.raises(ValueError, match=r"size: expected 640x360 or more, found 639x360"):
-        picture(scenario(DUEL), start_of(DUEL), (), size=(639, 360))
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"seat": -1}, "seat: expected 0 or 1"),
+        ({"seat": 2}, "seat: expected 0 or 1"),
+        ({"size": (639, 360)}, "size: expected 640x360 or more, found 639x360"),
+    ],
+)
+def test_wrong_arguments(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        picture(scenario(DUEL), start_of(DUEL), (), **keys)
 
 
 def test_without_pillow_the_error_names_the_extra() -> None:
@@ -136,18 +138,17 @@ def test_without_pillow_the_error_names_the_extra() -> None:
         "from wfb_gym.render.shapes import Drawing, Extent\n"
         "to_image(Drawing(Extent(0, 0, 9, 9), (), ''))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    lines = 'ImportError: pictures need Pillow: pip install "wfb-gym[render]"'
-    assert done.stderr.splitlines()[-1] == lines
+    done = run_python("-c", code)
+    assert done.status == 1
+    error = 'ImportError: pictures need Pillow: pip install "wfb-gym[render]"'
+    assert done.err.splitlines()[-1] == error
 
 
 # --- shown contents ------------------------------------------------------------------------
 
 
-def differs(battle: Battle, other: Battle, *events: Event, name: str = DUEL) -> bool:
-    one, two = (shown(each, *events, name=name) for each in (battle, other))
-    return not np.array_equal(one, two)
+def differs(battle: Battle, other: Battle, name: str = DUEL) -> bool:
+    return not np.array_equal(shown(battle, name=name), shown(other, name=name))
 
 
 @pytest.mark.parametrize("field", ["power", "dispel"])
@@ -161,9 +162,10 @@ def test_dice_in_the_pools(field: str) -> None:
 
 
 def test_own_dice_of_wizards() -> None:
-    battle, fewer = start_of("seventh-edition-duel"), start_of("seventh-edition-duel")
+    name = "seventh-edition-duel"
+    battle, fewer = start_of(name), start_of(name)
     fewer.state.own_dice[0] -= 1
-    assert differs(battle, fewer, name="seventh-edition-duel")
+    assert differs(battle, fewer, name)
 
 
 def test_points_are_from_the_seats_side() -> None:
@@ -214,23 +216,15 @@ def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
 
 
 def test_a_spell_is_drawn_by_its_status() -> None:
-    battle, looks = start_of(DUEL), []
-    events: list[Event] = []
-
-    def decide(code: int) -> None:
-        events.append(Event("decision", battle.mover, battle.node, code, (), 0.0, "so"))
-        battle.act(code)
-
-    looks.append(spell_background(battle, *events))
-    decide(FIRST_CAST)
-    decide(FIRST_DICE + 2)
-    looks.append(spell_background(battle, *events))
-    assert "being cast" in lines_on(battle, *events)
-    events.append(Event("roll", 0, battle.node, 0, (2, 1), 0.0, "it fails"))
-    battle.roll(2, 1)
-    looks.append(spell_background(battle, *events))
-    assert "tried" in lines_on(battle, *events)
-    assert len(set(looks)) == 3
+    narrated = NarratedBattle(scenario(DUEL))
+    colours_seen = {spell_background(narrated.visible)}
+    events = narrate(narrated, FIRST_CAST, FIRST_DICE + 2)
+    assert "being cast" in lines_on(narrated.visible, *events)
+    colours_seen.add(spell_background(narrated.visible, *events))
+    events += narrate(narrated, (2, 1))
+    assert "tried" in lines_on(narrated.visible, *events)
+    colours_seen.add(spell_background(narrated.visible, *events))
+    assert len(colours_seen) == 3
 
 
 def test_a_spell_that_was_cast_has_its_total() -> None:
@@ -278,16 +272,16 @@ def test_losses_at_the_end_of_a_battle() -> None:
 
 def test_units_lose_models_and_characters_wounds() -> None:
     name = "border-skirmish"
-    battle = start_of(name)
-    whole = shown(battle, name=name)
-    battle.state.unit_wounds[0, 0] = 11
-    fewer = shown(battle, name=name)
-    assert not np.array_equal(whole, fewer)
-    assert "11/28" in lines_on(battle, name=name)
-    battle.state.wounds[1, 0] = 1
-    assert not np.array_equal(fewer, shown(battle, name=name))
-    battle.state.wounds[1, 0] = 0
-    assert "dead" in lines_on(battle, name=name)
+    battles = [start_of(name) for _ in range(3)]
+    for battle in battles[1:]:
+        battle.state.unit_wounds[0, 0] = 11
+    battles[2].state.wounds[1, 0] = 1
+    assert differs(battles[0], battles[1], name)
+    assert differs(battles[1], battles[2], name)
+    assert "11/28" in lines_on(battles[1], name=name)
+    assert "dead" not in lines_on(battles[2], name=name)
+    battles[2].state.wounds[1, 0] = 0
+    assert "dead" in lines_on(battles[2], name=name)
 
 
 def test_fleeing_units_are_marked() -> None:
@@ -349,16 +343,19 @@ def check_words(written: list[WrittenText], size: tuple[int, int]) -> None:
         assert not letters[0].overlaps(letters[1]), (one, two)
 
 
-@pytest.mark.parametrize("name", bundled_scenarios())
-def test_words_of_every_bundled_scenario_stay_in_their_boxes(name: str) -> None:
-    for number, (battle, events) in enumerate(some(name, 1, 6)):
-        check_words(words_on(battle, *events, name=name, seat=number % 2), SIZE)
-
-
-def test_words_fit_in_other_sizes() -> None:
-    for size in ((960, 540), (1920, 1080), (1000, 1000), (1600, 600)):
-        for battle, events in some("border-skirmish", 4, 3):
-            check_words(words_on(battle, *events, name="border-skirmish", size=size), size)
+@pytest.mark.parametrize(
+    ("name", "seed", "most", "size"),
+    [
+        *((name, 1, 6, SIZE) for name in bundled_scenarios()),
+        ("border-skirmish", 4, 3, (960, 540)),
+        ("border-skirmish", 4, 3, (1920, 1080)),
+        ("border-skirmish", 4, 3, (1000, 1000)),
+        ("border-skirmish", 4, 3, (1600, 600)),
+    ],
+)
+def test_words_stay_in_their_boxes(name: str, seed: int, most: int, size: tuple[int, int]) -> None:
+    for number, (battle, events) in enumerate(some(name, seed, most)):
+        check_words(words_on(battle, *events, name=name, seat=number % 2, size=size), size)
 
 
 def test_the_least_size_is_drawn() -> None:

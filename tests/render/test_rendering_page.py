@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.pages import ROOT, blocks, page, rows_of
+from tests.support.pages import ROOT, blocks, page, rows_of
 from tools.rendering import battle_frame
 from wfb_gym.render.picture import SIZE
 

@@ -28,12 +28,6 @@ MISCAST = ["1/36", "2/27", "19/144", "763/3888", "12281/46656", "7703/23328"]
 IRRESISTIBLE = ["1/36", "2/27", "55/432", "77/432", "3437/15552", "5897/23328"]
 
 
-def outcome(*faces: int, value: int, bonus: int = 0, irresistible: bool = True) -> Casting:
-    """Return the outcome of the dice."""
-    ones, sixes = faces.count(1), faces.count(6)
-    return Casting(casting_outcome(ones, sixes, sum(faces), bonus, value, irresistible))
-
-
 @pytest.mark.parametrize("value", CAST_TABLE)
 def test_chance_to_cast(value: int) -> None:
     for dice, expected in enumerate(CAST_TABLE[value].split(), start=1):
@@ -61,52 +55,41 @@ def test_forbidden_irresistible_rolls_count_by_their_total(dice: int) -> None:
     assert chances[Casting.MISCAST] == casting_probabilities(dice, 12)[Casting.MISCAST]
 
 
-def test_both_pairs_at_once_are_a_miscast() -> None:
-    assert outcome(1, 1, 6, 6, value=8) == Casting.MISCAST
-    assert outcome(1, 6, 6, 1, 6, value=8) == Casting.MISCAST
+@pytest.mark.parametrize(
+    ("faces", "value", "bonus", "expected"),
+    [
+        ([1, 1, 6, 6], 8, 0, Casting.MISCAST),  # two 1s before two 6s
+        ([1, 6, 6, 1, 6], 8, 0, Casting.MISCAST),
+        ([1, 1, 6], 8, 0, Casting.MISCAST),  # with any total
+        ([1, 1], 3, 5, Casting.MISCAST),
+        ([1, 6], 8, 0, Casting.FAIL),
+        ([6, 6], 15, 0, Casting.IRRESISTIBLE),  # below the casting value
+        ([2], 3, 1, Casting.FAIL),  # a natural 1 or 2 fails
+        ([2], 3, 12, Casting.FAIL),
+        ([1], 3, 12, Casting.FAIL),
+        ([3], 3, 0, Casting.CAST),
+        ([4, 4], 8, 0, Casting.CAST),  # equal is enough
+        ([4, 3], 8, 0, Casting.FAIL),
+        ([4, 3], 8, 1, Casting.CAST),
+        ([6, 5], 15, 1, Casting.FAIL),  # a bonus makes no natural 6
+    ],
+)
+def test_outcome_of_dice(faces: list[int], value: int, bonus: int, expected: Casting) -> None:
+    ones, sixes = faces.count(1), faces.count(6)
+    assert casting_outcome(ones, sixes, sum(faces), bonus, value, True) == expected
 
 
-def test_two_ones_miscast_with_any_total() -> None:
-    assert outcome(1, 1, 6, value=8) == Casting.MISCAST
-    assert outcome(1, 6, value=8) == Casting.FAIL
+def test_forbidden_irresistible_force_fails_below_the_casting_value() -> None:
+    assert casting_outcome(0, 2, 12, 0, 15, False) == Casting.FAIL
 
 
-def test_irresistible_below_the_casting_value() -> None:
-    assert outcome(6, 6, value=15) == Casting.IRRESISTIBLE
-    assert outcome(6, 6, value=15, irresistible=False) == Casting.FAIL
-
-
-def test_a_natural_one_or_two_fails_whatever_the_bonus() -> None:
-    assert outcome(2, value=3, bonus=1) == Casting.FAIL
-    assert outcome(2, value=3, bonus=12) == Casting.FAIL
-    assert outcome(1, value=3, bonus=12) == Casting.FAIL
+def test_a_natural_total_below_three_is_no_cast() -> None:
     assert not is_cast(2, 12, 3)
-    assert outcome(3, value=3) == Casting.CAST
-
-
-def test_equal_casts() -> None:
-    assert outcome(4, 4, value=8) == Casting.CAST
-    assert outcome(4, 3, value=8) == Casting.FAIL
-
-
-def test_a_bonus_counts_in_the_total_but_is_no_natural_die() -> None:
-    assert outcome(4, 3, value=8, bonus=1) == Casting.CAST
-    assert outcome(6, 5, value=15, bonus=1) == Casting.FAIL
-    assert outcome(1, 1, value=3, bonus=5) == Casting.MISCAST
 
 
 @pytest.mark.parametrize(("level", "dice"), [(1, 2), (2, 3), (3, 4), (4, 5)])
 def test_most_dice_by_level(level: int, dice: int) -> None:
     assert most_casting_dice(level) == dice
-
-
-@pytest.mark.parametrize(("value", "dice"), [(3, 2), (5, 3), (6, 3), (7, 3), (8, 4)])
-def test_best_number_of_dice(value: int, dice: int) -> None:
-    def works(n: int) -> F:
-        chances = casting_probabilities(n, value)
-        return chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
-
-    assert max(range(1, 6), key=works) == dice
 
 
 @pytest.mark.parametrize(("dice", "value"), [(0, 8), (-1, 8), (2, 2), (2, 16)])

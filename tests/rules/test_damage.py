@@ -36,10 +36,6 @@ def assert_is(pmf: Floats, exact: list[F]) -> None:
     assert pmf.sum() == pytest.approx(1, abs=1e-12)
 
 
-def mean(pmf: Floats) -> float:
-    return float(np.arange(len(pmf)) @ pmf)
-
-
 @cache
 def chain(hits: int) -> F:
     """Return the probability that the chain adds exactly that many hits, pair of dice by pair."""
@@ -56,17 +52,21 @@ def conflagration(hits: int) -> F:
     return sum((chain(hits - die) for die in D6), F(0)) / 6
 
 
-def test_hits_on_dice() -> None:
-    assert_is(hits_pmf("1"), [F(0), F(1)])
-    assert_is(hits_pmf("D6"), pmf_of(list(D6)))
-    assert_is(hits_pmf("2D6"), pmf_of([a + b for a, b in product(D6, D6)]))
-
-
-def test_hits_with_more_dice_on_top() -> None:
-    assert_is(hits_pmf("D6", "D6"), pmf_of([a + b for a, b in product(D6, D6)]))
-    assert_is(hits_pmf("1", "D6"), pmf_of([1 + a for a in D6]))
-    three = [a + b + c for a, b, c in product(D6, repeat=3)]
-    assert_is(hits_pmf("2D6", "D6"), pmf_of(three))
+@pytest.mark.parametrize(
+    ("hits", "extra", "fixed", "dice"),
+    [
+        ("1", None, 1, 0),
+        ("D6", None, 0, 1),
+        ("2D6", None, 0, 2),
+        ("D6", "D6", 0, 2),
+        ("1", "D6", 1, 1),
+        ("2D6", "D6", 0, 3),
+    ],
+)
+def test_hits_on_dice(hits: str, extra: str | None, fixed: int, dice: int) -> None:
+    assert_is(
+        hits_pmf(hits, extra), pmf_of([fixed + sum(roll) for roll in product(D6, repeat=dice)])
+    )
 
 
 def test_chain_adds_the_casters_die_while_it_is_higher() -> None:
@@ -81,12 +81,6 @@ def test_chain_is_cut_where_its_rest_is_negligible() -> None:
     added = len(hits_pmf("D6 chain")) - len(hits_pmf("D6")) + 1
     rest = 1 - sum((chain(n) for n in range(added)), F(0))
     assert 0 < rest < F(1, 10**18) <= rest + chain(added - 1)
-
-
-def test_mean_hits_of_the_conflagration() -> None:
-    assert mean(hits_pmf("D6 chain")) == pytest.approx(float(F(41, 6)), rel=1e-14)
-    # 7/12 of the pairs end it, and the other pairs add 70/15 on average.
-    assert F(41, 6) == F(7, 2) + F(70, 36) / F(7, 12)
 
 
 @pytest.mark.parametrize("hits", ["D3", "line", "template", "front_rank", ""])
@@ -141,36 +135,6 @@ def test_wounds_of_the_conflagration_sum_to_one(most: int) -> None:
     assert wounds_pmf(hits_pmf("D6 chain"), 2 / 3, 1, most).sum() == pytest.approx(1, abs=1e-12)
 
 
-FIRE_BALL, MOST = 4, 30
-PACKED_SCENARIO = [
-    (3, 6, NONE, "7/3"),
-    (3, 5, NONE, "35/18"),
-    (3, 4, NONE, "14/9"),
-    (3, 1, NONE, "7/18"),
-    (4, 4, NONE, "7/6"),
-    (4, 6, NONE, "7/4"),
-    (3, NONE, 5, "14/9"),
-]
-
-
-@pytest.mark.parametrize(("toughness", "armour", "ward", "fire_ball"), PACKED_SCENARIO)
-def test_mean_wounds_of_fire_ball_and_fiery_blast(
-    toughness: int, armour: int, ward: int, fire_ball: str
-) -> None:
-    chance = float(hit_chance(ModelHit(FIRE_BALL, toughness, armour, ward)))
-    assert mean(wounds_pmf(hits_pmf("D6"), chance, 1, MOST)) == pytest.approx(float(F(fire_ball)))
-    blast = wounds_pmf(hits_pmf("2D6"), chance, 1, MOST)
-    assert mean(blast) == pytest.approx(2 * float(F(fire_ball)))
-    flammable = wounds_pmf(hits_pmf("D6"), chance, 2, MOST)
-    assert mean(flammable) == pytest.approx(2 * float(F(fire_ball)))
-
-
-def test_mean_wounds_of_creeping_death() -> None:
-    chance = hit_chance(ModelHit(3, 4, 4, NONE, armour_allowed=False))
-    assert chance == F(1, 3)
-    assert mean(wounds_pmf(hits_pmf("D6"), float(chance), 1, MOST)) == pytest.approx(7 / 6)
-
-
 def wounded(dice: tuple[int, ...], strength: int, toughness: int, armour: int, ward: int) -> bool:
     """Return the results of the three rolls by the rulebook; a save of 7 is none."""
     wound, save, last = dice
@@ -206,11 +170,14 @@ def test_wounds_add_up_over_hits() -> None:
 
 
 def test_saves_that_are_not_allowed() -> None:
-    dice = [6, 6, 6]
-    assert wounds_of_dice(dice, ModelHit(4, 3, 2, NONE)) == 0
-    assert wounds_of_dice(dice, ModelHit(4, 3, 2, NONE, armour_allowed=False)) == 1
-    assert wounds_of_dice(dice, ModelHit(4, 3, NONE, 4)) == 0
-    assert wounds_of_dice(dice, ModelHit(4, 3, NONE, 4, ward_allowed=False)) == 1
+    armoured, warded = ModelHit(4, 3, 2, NONE), ModelHit(4, 3, NONE, 4)
+    for hit, wounds in (
+        (armoured, 0),
+        (armoured._replace(armour_allowed=False), 1),
+        (warded, 0),
+        (warded._replace(ward_allowed=False), 1),
+    ):
+        assert wounds_of_dice([6, 6, 6], hit) == wounds
     assert hit_chance(ModelHit(4, 3, 2, 4, armour_allowed=False, ward_allowed=False)) == F(2, 3)
 
 
@@ -223,15 +190,12 @@ def test_automatic_wounds_need_no_roll_and_may_be_saved() -> None:
     assert hit_chance(armour) == F(2, 3)  # Strength 4 leaves a save of 5+
 
 
-def test_strength_is_required_if_it_counts() -> None:
-    for hit in (
-        ModelHit(None, 3, 4, NONE, automatic=True),
-        ModelHit(None, 3, 4, NONE, armour_allowed=False),
-    ):
+@pytest.mark.parametrize("keys", [{"automatic": True}, {"armour_allowed": False}])
+def test_strength_is_required_if_it_counts(keys: dict[str, bool]) -> None:
+    hit = ModelHit(None, 3, 4, NONE, **keys)
+    for use in (hit_chance, lambda each: wounds_of_dice([4, 4, 4], each)):
         with pytest.raises(ValueError, match="strength: expected a Strength"):
-            wounds_of_dice([4, 4, 4], hit)
-        with pytest.raises(ValueError, match="strength: expected a Strength"):
-            hit_chance(hit)
+            use(hit)
 
 
 @pytest.mark.parametrize(

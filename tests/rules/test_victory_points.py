@@ -2,12 +2,7 @@
 
 import pytest
 
-from wfb_gym.rules.victory_points import (
-    GENERAL_POINTS,
-    half_points,
-    is_below_half,
-    points_conceded,
-)
+from wfb_gym.rules.victory_points import half_points, is_below_half, points_conceded
 
 
 @pytest.mark.parametrize(
@@ -33,7 +28,3 @@ def test_half_is_rounded_up(points: float, half: float) -> None:
 )
 def test_points_by_what_is_left(left: int, flees: bool, counted: float) -> None:
     assert points_conceded(105.0, left, 20, flees) == counted
-
-
-def test_a_general_brings_a_hundred_points_more() -> None:
-    assert GENERAL_POINTS == 100

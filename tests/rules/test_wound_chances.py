@@ -20,16 +20,15 @@ CHART = """
 2 2 2 2 2 2 2 2 3 4
 """
 NONE = 7
-FIRE_BALL = 4
-HITS_PER_FIRE_BALL = F(7, 2)
 DAMAGE = [
-    (3, 6, NONE, "2/3", "7/3"),
-    (3, 5, NONE, "5/9", "35/18"),
-    (3, 4, NONE, "4/9", "14/9"),
-    (3, 1, NONE, "1/9", "7/18"),
-    (4, 4, NONE, "1/3", "7/6"),
-    (4, 6, NONE, "1/2", "7/4"),
-    (3, NONE, 5, "4/9", "14/9"),
+    (4, 3, 6, NONE, "2/3"),
+    (4, 3, 5, NONE, "5/9"),
+    (4, 3, 4, NONE, "4/9"),
+    (4, 3, 1, NONE, "1/9"),
+    (4, 4, 4, NONE, "1/3"),
+    (4, 4, 6, NONE, "1/2"),
+    (4, 3, NONE, 5, "4/9"),
+    (3, 7, NONE, NONE, "0"),
 ]
 
 
@@ -45,19 +44,13 @@ def test_to_wound_chart(strength: int) -> None:
     assert found == [NEVER if need == "N" else int(need) for need in row]
 
 
-@pytest.mark.parametrize(("toughness", "armour", "ward", "wounds", "fire_ball"), DAMAGE)
-def test_damage_per_hit(
-    toughness: int, armour: int, ward: int, wounds: str, fire_ball: str
-) -> None:
-    chance = chance_of(FIRE_BALL, toughness, armour, ward, True)
-    assert chance == F(wounds)
-    assert chance * HITS_PER_FIRE_BALL == F(fire_ball)
+@pytest.mark.parametrize(("strength", "toughness", "armour", "ward", "wounds"), DAMAGE)
+def test_damage_per_hit(strength: int, toughness: int, armour: int, ward: int, wounds: str) -> None:
+    assert chance_of(strength, toughness, armour, ward, True) == F(wounds)
 
 
 def test_damage_without_armour_saves() -> None:
-    chance = chance_of(3, 4, 4, NONE, False)
-    assert chance == F(1, 3)
-    assert chance * HITS_PER_FIRE_BALL == F(7, 6)
+    assert chance_of(3, 4, 4, NONE, False) == F(1, 3)
 
 
 @pytest.mark.parametrize(
@@ -70,18 +63,22 @@ def test_armour_is_worsened_by_strength_and_never_better_than_two(
     assert armour_needed(save, strength) == needed
 
 
-def test_a_one_never_saves() -> None:
-    assert hit_wounds(6, 1, 1, 3, 3, 1, 1, True)
-    assert not hit_wounds(6, 2, 1, 3, 3, 1, NONE, True)
-    assert not hit_wounds(6, 1, 2, 3, 3, NONE, 1, True)
-
-
-def test_a_ward_save_is_not_modified_and_applies_without_armour() -> None:
-    assert not hit_wounds(6, 6, 4, 10, 3, NONE, 4, True)
-    assert not hit_wounds(6, 6, 4, 10, 3, 2, 4, False)
-    assert hit_wounds(6, 6, 3, 10, 3, 2, 4, False)
+@pytest.mark.parametrize(
+    ("dice", "strength", "armour", "ward", "allowed", "wounds"),
+    [
+        ((6, 1, 1), 3, 1, 1, True, True),  # a 1 never saves
+        ((6, 2, 1), 3, 1, NONE, True, False),
+        ((6, 1, 2), 3, NONE, 1, True, False),
+        ((6, 6, 4), 10, NONE, 4, True, False),  # Strength does not modify a ward save
+        ((6, 6, 4), 10, 2, 4, False, False),
+        ((6, 6, 3), 10, 2, 4, False, True),
+    ],
+)
+def test_saves_of_a_hit_on_toughness_3(
+    dice: tuple[int, int, int], strength: int, armour: int, ward: int, allowed: bool, wounds: bool
+) -> None:
+    assert hit_wounds(*dice, strength, 3, armour, ward, allowed) == wounds
 
 
 def test_a_hit_that_cannot_wound_does_nothing() -> None:
-    assert chance_of(3, 7, NONE, NONE, True) == 0
     assert not hit_wounds(6, 1, 1, 3, 7, NONE, NONE, True)

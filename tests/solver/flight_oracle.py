@@ -1,6 +1,6 @@
 """An independent implementation of battles with panic: exact values by plain expectiminimax.
 
-It follows the rulebook and uses nothing of the package; `scenario` returns data for the package's
+It follows the rulebook and uses no rule of the package; `scenario` returns data for the package's
 reader. Two armies have one unit of Toughness 3 each, with a wizard who brings dice and strikes the
 other unit. It covers shared dice, panic, flight and rallying, and both kinds of scoring. Points are
 the first army's. Units are so large that their characters are never hit, and a unit without models
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction as F
 from functools import cache
-from itertools import product
 from math import comb
-from typing import Any
 
-FAILED, IRRESISTIBLE = -1, 1000
+from tests.support.builders import Data, aimed, army, miscast, unit, wizard
+
+from .oracle import FAILED, IRRESISTIBLE, MISCAST, casting, dispelling, rolls
 
 
 @dataclass(frozen=True)
@@ -54,33 +54,6 @@ class Position:
     power: int
     dispel: int
     open: frozenset[int]
-
-
-def rolls(dice: int) -> Iterator[tuple[int, ...]]:
-    """Return all results of the dice, all equally likely."""
-    return product(range(1, 7), repeat=dice)
-
-
-@cache
-def casting(dice: int, value: int) -> dict[int, F]:
-    """Return the probabilities of the totals that cast, `IRRESISTIBLE` and `FAILED`."""
-    found: dict[int, F] = {}
-    for faces in rolls(dice):
-        result = FAILED
-        if faces.count(1) < 2:
-            if faces.count(6) >= 2:
-                result = IRRESISTIBLE
-            elif sum(faces) >= max(3, value):
-                result = sum(faces)
-        found[result] = found.get(result, F(0)) + F(1, 6**dice)
-    return found
-
-
-@cache
-def dispelling(dice: int, number: int) -> F:
-    """Return the probability to dispel."""
-    works = sum(faces.count(1) < 2 and sum(faces) >= number for faces in rolls(dice))
-    return F(works, 6**dice)
 
 
 @cache
@@ -168,7 +141,7 @@ class Oracle:
                 spent = replace(p, open=p.open - {spell}, power=p.power - dice)
                 total = F(0)
                 for result, chance in casting(dice, value).items():
-                    if result == FAILED:
+                    if result in (FAILED, MISCAST):
                         total += chance * self._choose(spent)
                     elif result == IRRESISTIBLE:
                         total += chance * self._strike(spent, active, spell)
@@ -213,46 +186,31 @@ class Oracle:
         return works * stands + (1 - works) * self._end(replace(p, fled=fled), army + 1)
 
 
-def scenario(battle: Battle) -> dict[str, Any]:
+def scenario(battle: Battle) -> Data:
     """Return the battle as data for the package."""
     armies = []
     for name, host in (("Guard", battle.first), ("Spears", battle.second)):
-        spells = [
-            {
-                "name": f"Strike {index}",
-                "casting_value": value,
-                "target": "enemy_unit",
-                "damage": {"hits": "D6" if dice == 1 else "2D6", "strength": 4},
-            }
-            for index, (value, dice) in enumerate(host.spells)
+        strikes = [
+            aimed(f"Strike {i}", value, damage={"hits": ("D6", "2D6")[dice - 1], "strength": 4})
+            for i, (value, dice) in enumerate(host.spells)
         ]
-        unit = {
-            "name": name,
-            "models": host.models,
-            "toughness": 3,
-            "points": host.points,
-            "leadership": host.leadership,
-            "fleeing": host.fleeing,
-        }
-        wizard = {
-            "name": f"{name} wizard",
-            "level": host.level,
-            "leadership": host.own_leadership,
-            "points": host.worth,
-            "unit": name,
-            "spells": spells,
-            "status": "fleeing" if host.fleeing else "ready",
-        }
-        armies.append({"wizards": [wizard], "units": [unit]})
-    return {
-        "name": "flight",
-        "phases": battle.phases,
-        "rules": {
-            "panic": battle.panic,
-            "scoring": "victory_points" if battle.victory_points else "points",
-            "miscast_table": "none",
-        },
-        "miscast_tables": {"none": {"rows": [{"roll": [2, 12], "effects": []}]}},
-        "caster": armies[0],
-        "dispeller": armies[1],
+        mage = wizard(
+            host.level,
+            *strikes,
+            name=f"{name} wizard",
+            leadership=host.own_leadership,
+            points=host.worth,
+            unit=name,
+            status="fleeing" if host.fleeing else "ready",
+        )
+        keys = {"points": host.points, "leadership": host.leadership, "fleeing": host.fleeing}
+        armies.append(army(mage, units=[unit(name, host.models, **keys)]))
+    harmless = miscast()
+    harmless["rules"] |= {
+        "panic": battle.panic,
+        "scoring": "victory_points" if battle.victory_points else "points",
     }
+    first, second = armies
+    return {
+        "name": "flight", "phases": battle.phases, "caster": first, "dispeller": second, **harmless
+    }  # fmt: skip

@@ -1,6 +1,6 @@
 """An independent implementation of the rules of a battle: exact values by plain expectiminimax.
 
-It follows the rulebook and uses nothing of the package; `scenario` returns data for the package's
+It follows the rulebook and uses no rule of the package; `scenario` returns data for the package's
 reader. It covers shared power dice and the 7th edition's own dice, dispel dice and Dispel Scrolls
 of the army, Power Stones of a wizard, miscasts, spells in play and battles of several phases.
 Points are the first army's.
@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction as F
 from functools import cache
 from itertools import product
-from typing import Any
+
+from tests.support import builders
+from tests.support.builders import Data
 
 FAILED, MISCAST, IRRESISTIBLE = -1, -2, 1000
 REMAINS, ONE_TURN = "remains_in_play", "one_turn"
@@ -94,6 +96,11 @@ def casting(dice: int, value: int, irresistible: bool = True) -> dict[int, F]:
             result = FAILED
         found[result] = found.get(result, F(0)) + F(1, 6**dice)
     return found
+
+
+def chance_to_cast(dice: int, value: int) -> F:
+    """Return the probability to cast."""
+    return sum((chance for result, chance in casting(dice, value).items() if result > 0), F(0))
 
 
 @cache
@@ -324,7 +331,7 @@ def spell_name(index: int) -> str:
     return f"Spell {index}"
 
 
-def scenario(duel: Duel) -> dict[str, Any]:
+def scenario(duel: Duel) -> Data:
     """Return the battle as a scenario's document."""
     rows = [
         {"roll": [first, last], "effects": [effect(*each) for each in effects]}
@@ -340,9 +347,9 @@ def scenario(duel: Duel) -> dict[str, Any]:
     }
 
 
-def effect(kind: str, points: int) -> dict[str, Any]:
+def effect(kind: str, points: int) -> Data:
     """Return a miscast's effect as a scenario writes it."""
-    more: dict[str, dict[str, Any]] = {
+    more: dict[str, Data] = {
         "points_lost": {"points": float(points)},
         "locked": {"until": "phase_end"},
         "dice_lost": {"whose": "side"},
@@ -350,43 +357,31 @@ def effect(kind: str, points: int) -> dict[str, Any]:
     return {"kind": kind, **more.get(kind, {})}
 
 
-def army_document(army: Army) -> dict[str, Any]:
+def army_document(side: Army) -> Data:
     """Return an army as a scenario writes it."""
-    wizards: list[dict[str, Any]] = []
-    for mage, level in enumerate(army.levels):
-        stones = army.stones[mage] if army.stones else 0
-        wizards.append({
-            "name": f"Mage {mage}",
-            "level": level,
-            "reserve": army.own_dice[mage] if army.own_dice else 0,
-            "items": ["Power Stone"] * stones,
-            "spells": [
-                spell_document(index, spell)
-                for index, spell in enumerate(army.spells)
-                if spell.wizard == mage
-            ],
-        })  # fmt: skip
-    return {
-        "wizards": wizards,
-        "power_dice": army.power,
-        "dispel_dice": army.dispel,
-        "items": ["Dispel Scroll"] * army.scrolls,
-    }
+    wizards = [
+        builders.wizard(
+            level,
+            *(spell_document(i, each) for i, each in enumerate(side.spells) if each.wizard == mage),
+            name=f"Mage {mage}",
+            reserve=side.own_dice[mage] if side.own_dice else 0,
+            items=["Power Stone"] * (side.stones[mage] if side.stones else 0),
+        )
+        for mage, level in enumerate(side.levels)
+    ]
+    dice = {"power_dice": side.power, "dispel_dice": side.dispel}
+    return builders.army(*wizards, items=["Dispel Scroll"] * side.scrolls, **dice)
 
 
-def spell_document(index: int, spell: Spell) -> dict[str, Any]:
+def spell_document(index: int, each: Spell) -> Data:
     """Return a spell as a scenario writes it."""
-    lasting = {
-        "duration": spell.lasts,
-        "worth_per_phase": float(spell.per_phase),
-        "in_play": spell.in_play,
-    }
-    plain = {
-        "name": spell_name(index),
-        "casting_value": spell.casting_value,
-        "worth": float(spell.worth),
-    }
-    return {**plain, **lasting} if spell.lasts else plain
+    plain = builders.spell(spell_name(index), each.casting_value, float(each.worth))
+    if not each.lasts:
+        return plain
+    per_phase = float(each.per_phase)
+    return {
+        **plain, "duration": each.lasts, "worth_per_phase": per_phase, "in_play": each.in_play
+    }  # fmt: skip
 
 
 END_TO_END = [

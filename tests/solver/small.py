@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.builders import Data, aimed, army, lasting, miscast, spell, unit, wizard
+from tests.support.hidden import SCROLL, hidden_scenario, kinds
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import unpack_key
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.game_graph import GameGraph
-
-from ..engine.builders import Data, aimed, army, lasting, miscast, spell, unit, wizard
 
 ROOM = 2**30
 HARSH = (
@@ -43,6 +43,17 @@ def duel(**keys: Any) -> Scenario:
         army(wizard(1, items=["Dispel Scroll"]), dispel_dice=2),
         **keys,
     )
+
+
+def perhaps_a_scroll(chance: float) -> Scenario:
+    """Return a scenario in which a scroll has this probability; dice answer all spells but one."""
+    sets = kinds([], [SCROLL], weights=[1.0 - chance, chance])
+    return hidden_scenario(dispeller=sets, casts={"power_dice": 5})
+
+
+def with_scrolls(count: int) -> Scenario:
+    """Return the same scenario with this number of scrolls that both players know of."""
+    return hidden_scenario(answers={"items": [SCROLL] * count}, casts={"power_dice": 5})
 
 
 def _bolts(*wizards: Data, dice: int = 3, **keys: Any) -> Data:
@@ -117,9 +128,7 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         ENEMY,
     ),
     "a bound spell": lambda: scenario(
-        _bolts(wizard(2, spell("Bolt", 5), items=["Ward Stone"]), dice=2),
-        ENEMY,
-        items=[_WARD],
+        _bolts(wizard(2, spell("Bolt", 5), items=["Ward Stone"]), dice=2), ENEMY, items=[_WARD]
     ),
     "items borne by wizards": lambda: scenario(
         _bolts(
@@ -129,8 +138,7 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         army(wizard(1, spell("Hex", 6, 12.0), items=["Dispel Scroll"]), dispel_dice=1),
     ),
     "an item that adds to every dispel": lambda: scenario(
-        _bolts(wizard(1, spell("Bolt", 12), items=["Staff of Sorcery"]), dice=2),
-        army(_HEX_IN_PLAY),
+        _bolts(wizard(1, spell("Bolt", 12), items=["Staff of Sorcery"]), dice=2), army(_HEX_IN_PLAY)
     ),
     "an item that adds to a dispel": lambda: scenario(
         _bolts(wizard(1, spell("Bolt", 10), items=["Charm"]), dice=2),
@@ -267,3 +275,8 @@ def chances_of(packed: Mapping[int, float], n: int) -> NDArray[np.float64]:
     for action, chance in packed.items():
         row[action] = chance
     return row
+
+
+def uniform(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the policy that plays every legal action with the same probability."""
+    return np.asarray(masks / masks.sum(axis=1, keepdims=True))

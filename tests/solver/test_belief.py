@@ -1,95 +1,72 @@
 """Values by belief: against bounds of equilibria, and against known laws."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tests.engine.builders import army, miscast, spell, wizard
-from tests.engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
-from wfb_gym.scenario import Scenario, scenario_from_dict
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from wfb_gym.scenario import Scenario
 from wfb_gym.solver import HiddenGame, TooLarge, solve, solve_hidden, value_by_belief
+
+from .small import perhaps_a_scroll, scenario, with_scrolls
 
 EXACT = 1e-9
 
 
-def scrolls(weights: list[float] | None = None) -> Scenario:
-    """Return one spell more than the dispeller's dice can answer, and a scroll or none."""
-    return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
-
-
 def test_at_0_and_1_the_belief_is_knowledge() -> None:
-    found = value_by_belief(scrolls())
-    known = [
-        solve(hidden_scenario(answers={"items": [SCROLL] * k}, casts={"power_dice": 5})).value
-        for k in (0, 1)
-    ]
+    found = value_by_belief(perhaps_a_scroll(0.5))
+    known = [solve(with_scrolls(count)).value for count in (0, 1)]
     assert found.values[[0, -1]] == pytest.approx(known, abs=EXACT)
     assert (found.chances[0], found.chances[-1]) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize("chance", [0.1, 0.35, 0.5, 0.8])
-def test_it_lies_between_the_bounds_of_equilibria(chance: float) -> None:
-    found = value_by_belief(scrolls()).at(chance)
-    bounds = solve_hidden(scrolls([1.0 - chance, chance]), gap=1e-5)
+@pytest.mark.parametrize(
+    ("secret", "gap"),
+    [
+        *((perhaps_a_scroll(chance), 1e-5) for chance in (0.1, 0.35, 0.5, 0.8)),
+        (scenarios()["stones"], 1e-4),
+        (hidden_scenario(caster=kinds([], [LUCK], weights=[2.0, 3.0])), 1e-4),
+        (hidden_scenario(caster=kinds([STONE], [STONE] * 2), dispeller=kinds([SCROLL])), 1e-4),
+        (hidden_scenario(dispeller=kinds([SCROLL], [SCROLL] * 2), phases=2), 1e-4),
+        (hidden_scenario(caster=kinds([], [SCROLL], bearer="Mage"), phases=2), 1e-4),
+    ],
+)
+def test_it_lies_between_the_bounds_of_equilibria(secret: Scenario, gap: float) -> None:
+    armies = [each for each in secret.armies if len(each.hidden) == 2]
+    weights = [kind.weight for kind in armies[0].hidden]
+    found = value_by_belief(secret).at(weights[1] / sum(weights))
+    bounds = solve_hidden(secret, gap=gap)
     assert bounds.lower - EXACT <= found <= bounds.upper + EXACT
 
 
 @pytest.mark.parametrize(
-    "scenario",
+    ("secret", "sign"),
     [
-        scenarios()["stones"],
-        hidden_scenario(caster=kinds([], [LUCK], weights=[2.0, 3.0])),
-        hidden_scenario(caster=kinds([STONE], [STONE, STONE]), dispeller=kinds([SCROLL])),
-        hidden_scenario(dispeller=kinds([SCROLL], [SCROLL] * 2), phases=2),
-        hidden_scenario(caster=kinds([], [SCROLL], bearer="Mage"), phases=2),
+        (perhaps_a_scroll(0.5), -1.0),  # of the enemy: it falls and is convex
+        ("hidden-stone", 1.0),  # of the caster: it rises and is concave
     ],
 )
-def test_secrets_of_either_side_lie_between_the_bounds(scenario: Scenario) -> None:
-    armies = [each for each in scenario.armies if len(each.hidden) == 2]
-    weights = [kind.weight for kind in armies[0].hidden]
-    found = value_by_belief(scenario).at(weights[1] / sum(weights))
-    bounds = solve_hidden(scenario, gap=1e-4)
-    assert bounds.lower - EXACT <= found <= bounds.upper + EXACT
-
-
-def test_it_is_convex_and_falls_where_the_enemy_may_have_a_scroll() -> None:
-    found = value_by_belief(scrolls())
+def test_it_falls_or_rises_with_the_chance_of_an_item(secret: Any, sign: float) -> None:
+    found = value_by_belief(secret)
     slopes = np.diff(found.values) / np.diff(found.chances)
     assert len(slopes) > 1
-    assert (np.diff(slopes) > 0.0).all()
-    assert (slopes < 0.0).all()
-
-
-def test_it_is_concave_and_rises_where_the_caster_may_have_a_stone() -> None:
-    found = value_by_belief("hidden-stone")
-    slopes = np.diff(found.values) / np.diff(found.chances)
-    assert (np.diff(slopes) < 0.0).all()
-    assert (slopes > 0.0).all()
+    assert (sign * slopes > 0.0).all()
+    assert (sign * np.diff(slopes) < 0.0).all()
 
 
 def test_it_finds_the_value_also_with_too_many_histories() -> None:
     mage = wizard(4, *(spell(f"Spell {k}", 4 + k, 10.0 + 9.0 * k) for k in range(6)))
-    document = {
-        "name": "six-spells",
-        "caster": army(mage),
-        "dispeller": army(hidden=kinds([], [SCROLL]), dispel_dice=2),
-        **miscast(),
-    }
-    scenario = scenario_from_dict(document)
+
+    def six_spells(**keys: Any) -> Scenario:
+        return scenario(army(mage), army(dispel_dice=2, **keys), **miscast())
+
+    secret = six_spells(hidden=kinds([], [SCROLL]))
     with pytest.raises(TooLarge):
-        HiddenGame(scenario, max_bytes=32 << 20)
-    found = value_by_belief(scenario, max_bytes=512 << 20)
-    known = [
-        solve(
-            scenario.model_copy(
-                update={
-                    "dispeller": scenario.dispeller.model_copy(
-                        update={"hidden": (), "items": (SCROLL,) * k}
-                    )
-                }
-            )
-        ).value
-        for k in (0, 1)
-    ]
+        HiddenGame(secret, max_bytes=32 << 20)
+    found = value_by_belief(secret, max_bytes=512 << 20)
+    known = [solve(six_spells(items=[SCROLL] * count)).value for count in (0, 1)]
     assert found.values[[0, -1]] == pytest.approx(known, abs=EXACT)
     assert found.at(0.5) < np.mean(known)
 

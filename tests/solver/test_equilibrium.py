@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.builders import army, miscast, spell, wizard
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import (
     Equilibrium,
     HiddenGame,
@@ -22,7 +22,8 @@ from wfb_gym.solver import (
 )
 from wfb_gym.solver.graph_arrays import LEAF
 
-SMALL = 1e-6
+from .small import perhaps_a_scroll, scenario, uniform, with_scrolls
+
 SCENARIOS = {
     name: each for name, each in scenarios().items() if name not in ("two phases", "in play")
 }
@@ -45,39 +46,26 @@ def drawn(number: int) -> Scenario:
         )
 
     lost = {"kind": "stored_dice_lost"} if number % 2 else {"kind": "points_lost", "points": 7.0}
-    return scenario_from_dict(
-        {
-            "name": f"drawn-{number}",
-            "caster": army(
-                wizard(2, *spells), power_dice=int(rng.integers(1, 4)), hidden=some(holds)
-            ),
-            "dispeller": army(
-                wizard(1, name="Rival"),
-                dispel_dice=int(rng.integers(0, 3)),
-                hidden=some(sets),
-            ),
-            **miscast(lost),
-        }
+    return scenario(
+        army(wizard(2, *spells), power_dice=int(rng.integers(1, 4)), hidden=some(holds)),
+        army(wizard(1, name="Rival"), dispel_dice=int(rng.integers(0, 3)), hidden=some(sets)),
+        **miscast(lost),
     )
 
 
 @pytest.mark.needs("scipy")
-@pytest.mark.parametrize("number", range(30))
-def test_the_value_of_a_small_scenario_is_that_of_a_linear_programme(number: int) -> None:
+@pytest.mark.parametrize(
+    ("secret", "gap"),
+    [
+        *(pytest.param(each, 1e-5, id=name) for name, each in SCENARIOS.items()),
+        *(pytest.param(number, 1e-6, id=f"drawn {number}") for number in range(30)),
+    ],
+)
+def test_the_value_is_that_of_a_linear_programme(secret: Scenario | int, gap: float) -> None:
     from .sequence_form import value_of
 
-    game = HiddenGame(drawn(number))
-    found = game.solve(gap=SMALL)
-    assert found.lower - 1e-9 <= value_of(game.tree) <= found.upper + 1e-9
-
-
-@pytest.mark.needs("scipy")
-@pytest.mark.parametrize("name", SCENARIOS)
-def test_secrets_of_all_sorts_have_the_value_of_a_linear_programme(name: str) -> None:
-    from .sequence_form import value_of
-
-    game = HiddenGame(SCENARIOS[name])
-    found = game.solve(gap=1e-5)
+    game = HiddenGame(drawn(secret) if isinstance(secret, int) else secret)
+    found = game.solve(gap=gap)
     assert found.lower - 1e-9 <= value_of(game.tree) <= found.upper + 1e-9
 
 
@@ -95,21 +83,12 @@ def test_without_secrets_it_is_the_perfect_information_solver() -> None:
     assert solve_hidden(known).value == pytest.approx(solve(known).value, abs=1e-9)
 
 
-def with_chance(chance: float) -> Scenario:
-    """Return a scenario in which a scroll has this probability."""
-    weights = [1.0 - chance, chance]
-    return hidden_scenario(dispeller=kinds([], [SCROLL], weights=weights), casts={"power_dice": 5})
-
-
 def test_the_value_falls_with_the_chance_of_a_scroll_and_is_convex_in_it() -> None:
     chances = np.linspace(0.0, 1.0, 9)
-    values = np.array([solve_hidden(with_chance(float(c)), gap=1e-6).value for c in chances])
+    values = np.array([solve_hidden(perhaps_a_scroll(c), gap=1e-6).value for c in chances.tolist()])
     assert (np.diff(values) < 0.0).all()
     assert (np.diff(values, 2) > -1e-5).all()
-    known = [
-        solve(hidden_scenario(answers={"items": [SCROLL] * k}, casts={"power_dice": 5})).value
-        for k in (0, 1)
-    ]
+    known = [solve(with_scrolls(count)).value for count in (0, 1)]
     assert values[[0, -1]] == pytest.approx(known, abs=1e-6)
     assert (values < known[0] + chances * (known[1] - known[0]) + 1e-6).all()
     assert values[4] < np.mean(known) - 0.1  # a secret has a value for its owner
@@ -154,10 +133,6 @@ def test_a_policy_is_graded_by_a_best_response(seat: int) -> None:
 
 def test_a_random_policy_of_observations_is_the_uniform_strategy() -> None:
     game = HiddenGame(SCENARIOS["both"], whole=True)
-
-    def uniform(observations: Any, masks: Any) -> Any:
-        return masks / masks.sum(1, keepdims=True)
-
     strategy = sum(game.strategy_of(uniform, seat) for seat in (0, 1))
     assert np.asarray(strategy) == pytest.approx(game.uniform)
 
@@ -253,15 +228,17 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
     assert np.array_equal(nodes[parent][below], nodes[1:][below])
 
 
-@pytest.mark.parametrize("threads", [0, -1])
-def test_threads_are_positive(threads: int) -> None:
-    with pytest.raises(ValueError, match="threads: expected 1 or more, found"):
-        solve_hidden("hidden-scroll", threads=threads)
-
-
-def test_a_gap_of_0_is_rejected() -> None:
-    with pytest.raises(ValueError, match="gap: expected points above 0"):
-        solve_hidden(SCENARIOS["scrolls"], gap=0.0)
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"threads": 0}, "threads: expected 1 or more, found"),
+        ({"threads": -1}, "threads: expected 1 or more, found"),
+        ({"gap": 0.0}, "gap: expected points above 0"),
+    ],
+)
+def test_invalid_options_are_rejected(keys: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solve_hidden("hidden-scroll", **keys)
 
 
 @pytest.mark.slow

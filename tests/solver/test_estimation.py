@@ -5,47 +5,35 @@ from functools import cache
 import numpy as np
 import pytest
 
+from tests.support.builders import army, spell, wizard
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import estimation, potential
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
-TWO_WIZARDS = {
-    "name": "two-wizards",
-    "ruleset": "6e",
-    "caster": {
-        "power_dice": 8,
-        "wizards": [
-            {
-                "name": "Elder",
-                "level": 3,
-                "points": 150,
-                "spells": [{"name": f"{value}+", "casting_value": value, "worth": 5.0 * value}
-                           for value in (5, 7, 9, 11)],
-            },
-            {
-                "name": "Pupil",
-                "level": 2,
-                "points": 90,
-                "spells": [{"name": f"weak {value}+", "casting_value": value, "worth": 4.0 * value}
-                           for value in (4, 6, 8)],
-            },
-        ],
-    },
-    "dispeller": {"dispel_dice": 6, "items": ["Dispel Scroll"]},
-}  # fmt: skip
+from .small import scenario
+
+
+def two_wizards() -> Scenario:
+    """Return two wizards with four and three spells against six dice and a scroll."""
+    elder = [spell(f"{value}+", value, 5.0 * value) for value in (5, 7, 9, 11)]
+    pupil = [spell(f"weak {value}+", value, 4.0 * value) for value in (4, 6, 8)]
+    return scenario(
+        army(
+            wizard(3, *elder, name="Elder", points=150),
+            wizard(2, *pupil, name="Pupil", points=90),
+            power_dice=8,
+        ),
+        army(dispel_dice=6, items=["Dispel Scroll"]),
+    )
 
 
 @cache
 def estimated(name: str) -> solver.Estimate:
     return solver.estimate(name)
-
-
-def hand_made() -> Scenario:
-    return scenario_from_dict(TWO_WIZARDS)
 
 
 @pytest.mark.parametrize("name", ["apprentice", "orc-shaman-hunt", "archmage-duel"])
@@ -61,9 +49,9 @@ def test_a_small_game_is_counted(name: str) -> None:
     "name", [pytest.param("seventh-edition-duel", marks=pytest.mark.slow), "two-wizards"]
 )
 def test_a_larger_game_is_estimated(name: str) -> None:
-    scenario = hand_made() if name == "two-wizards" else load_scenario(name)
-    expected = solver.estimate(scenario)
-    solution = solver.solve(scenario)
+    made = two_wizards() if name == "two-wizards" else load_scenario(name)
+    expected = solver.estimate(made)
+    solution = solver.solve(made)
     assert not expected.exact
     assert solution.graph.size > 50_000
     assert 1 / 5 < expected.states / solution.graph.size < 5
@@ -117,18 +105,20 @@ def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
     assert estimation.ESTIMATE_AFTER <= done[-1] <= within
 
 
-def test_a_battle_that_looks_large_is_estimated_at_once() -> None:
+@pytest.mark.parametrize(
+    ("name", "message", "within"),
+    [
+        # It looks large, and is estimated at once.
+        ("border-skirmish", r"it has about .* billion", 3 * estimation.SAMPLE_AFTER),
+        # A small sample is enough for the largest.
+        ("the-winds-unbound", r"it has about .* trillion", estimation.ESTIMATE_AFTER / 2),
+    ],
+)
+def test_a_battle_of_armies_is_rejected_early(name: str, message: str, within: float) -> None:
     done: list[int] = []
-    with pytest.raises(solver.TooLarge, match=r"border-skirmish .* it has about .* billion"):
-        solver.solve("border-skirmish", progress=done.append)
-    assert done[-1] < 3 * estimation.SAMPLE_AFTER
-
-
-def test_a_small_sample_rejects_the_largest_battles() -> None:
-    done: list[int] = []
-    with pytest.raises(solver.TooLarge, match=r"the-winds-unbound .* it has about .* trillion"):
-        solver.solve("the-winds-unbound", progress=done.append)
-    assert done[-1] < estimation.ESTIMATE_AFTER / 2
+    with pytest.raises(solver.TooLarge, match=f"{name} .* {message}"):
+        solver.solve(name, progress=done.append)
+    assert done[-1] < within
 
 
 def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:
@@ -150,20 +140,20 @@ def test_a_game_near_the_limit_continues(monkeypatch: pytest.MonkeyPatch) -> Non
     assert estimation.ESTIMATE_AFTER < done[-1] < size
 
 
-def test_potentials_fall_with_every_move_and_roll() -> None:
-    for name in ("seventh-edition-duel", "horrors-in-the-mist", "storm-council"):
-        packed = pack(load_scenario(name))
-        graph = GameGraph(packed, 2**40, merging=True)
-        battle = Battle(packed)
-        states = np.zeros(1, STATE)
-        states[0] = graph.canonical(battle.state)
-        chooser = np.random.default_rng(3)
-        for _ in range(60):
-            steps, counts = graph.successors(states)
-            after = np.asarray(steps)["state"].copy()
-            before = np.repeat(potential.potentials(packed, states), counts)
-            alive = after["node"] != Node.END
-            assert (potential.potentials(packed, after[alive]) < before[alive]).all()
-            if not alive.any():
-                break
-            states = chooser.choice(after[alive], 40)
+@pytest.mark.parametrize("name", ["seventh-edition-duel", "horrors-in-the-mist", "storm-council"])
+def test_potentials_fall_with_every_move_and_roll(name: str) -> None:
+    packed = pack(load_scenario(name))
+    graph = GameGraph(packed, 2**40, merging=True)
+    battle = Battle(packed)
+    states = np.zeros(1, STATE)
+    states[0] = graph.canonical(battle.state)
+    chooser = np.random.default_rng(3)
+    for _ in range(60):
+        steps, counts = graph.successors(states)
+        after = np.asarray(steps)["state"].copy()
+        before = np.repeat(potential.potentials(packed, states), counts)
+        alive = after["node"] != Node.END
+        assert (potential.potentials(packed, after[alive]) < before[alive]).all()
+        if not alive.any():
+            break
+        states = chooser.choice(after[alive], 40)

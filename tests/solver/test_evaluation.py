@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.builders import army, lasting, spell, wizard
 from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.space_sizes import space_sizes
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
-from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
-from ..engine.builders import army, lasting, spell, wizard
 from .small import scenario, solved
 
 NAMES = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")
@@ -80,25 +78,6 @@ def test_optimal_play_of_both_has_the_value_and_no_exploitability(name: str) -> 
         assert solver.best_response(solution, solution.policy(seat), seat).value == value
     assert solver.exploitability(solution, "optimal", "optimal") == pytest.approx(0.0, abs=CLOSE)
     assert solver.exploitability(solution, caster="optimal") == pytest.approx(0.0, abs=CLOSE)
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
-    solution = solved("a duel")
-    decisions = SeatDecisions(solution.full, seat)
-    _, masks = decisions.observe(decisions.nodes)
-    rng = np.random.default_rng(8)
-    scores = []
-    for share in (0.02, 0.1, 0.5, 1.0):
-        codes = solution.full.chosen[decisions.nodes].astype(np.int64)
-        for row in np.flatnonzero(rng.random(len(codes)) < share):
-            codes[row] = decisions.view.codec.code_of[rng.choice(np.flatnonzero(masks[row]))]
-        score = solver.normalised_score(solution, TablePolicy(decisions, codes), seat)
-        assert score.guaranteed <= score.optimum + CLOSE
-        assert score.score is not None
-        scores.append(score.score)
-    assert max(scores) <= 100.0 + 1e-6
-    assert min(scores) < 90.0
 
 
 @pytest.mark.parametrize("seat", [0, 1, "caster", "dispeller"])
@@ -173,19 +152,12 @@ def test_scores_are_from_the_seats_side() -> None:
 def test_exploitability_of_both_is_the_mean_of_each() -> None:
     solution = solved("a duel")
     caster, dispeller = "greedy", Mixed(2, 2.0)
-    each = [
-        solver.exploitability(solution, caster=caster),
-        solver.exploitability(solution, dispeller=dispeller),
-    ]
-    assert min(each) > 0.1
-    assert each[0] != pytest.approx(each[1])
+    first = solver.exploitability(solution, caster=caster)
+    second = solver.exploitability(solution, dispeller=dispeller)
+    assert min(first, second) > 0.1
+    assert first != pytest.approx(second)
     both = solver.exploitability(solution, caster, dispeller)
-    assert both == pytest.approx(sum(each) / 2, abs=CLOSE)
-    against = [
-        solver.best_response(solution, caster, 0).value,
-        solver.best_response(solution, dispeller, 1).value,
-    ]
-    assert both == pytest.approx((against[1] - against[0]) / 2, abs=CLOSE)
+    assert both == pytest.approx((first + second) / 2, abs=CLOSE)
 
 
 def test_exploitability_without_policies_is_rejected() -> None:
@@ -257,15 +229,6 @@ def test_errors_of_a_policy_name_the_shapes_of_its_arguments() -> None:
     with pytest.raises(ValueError, match="matmul") as raised:
         solver.normalised_score(solved("a duel"), network, 0)
     assert re.search(r"observations of shape \(\d+, \d+\)", raised.value.__notes__[0])
-
-
-def test_a_policy_of_one_seat_is_not_graded_in_the_other() -> None:
-    """The same random policy has other points in the other seat."""
-    solution = solver.solve(load_scenario("apprentice"))
-    mixed = Mixed(1, 5.0)
-    alone = solver.evaluate(solution, mixed, "optimal")
-    assert solver.evaluate(solution, "optimal", mixed) >= solution.value - CLOSE
-    assert alone <= solution.value + CLOSE
 
 
 def test_points_before_the_first_decision_count() -> None:

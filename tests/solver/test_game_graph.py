@@ -1,10 +1,13 @@
 """The graph's arrays: growth, pausing and resuming, lookups, sweeps."""
 
+import threading
 from typing import Any
 
 import numpy as np
 import pytest
+from numba.core import config
 
+from tests.support.builders import army, spell, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
 from wfb_gym.engine.state import new_states
@@ -15,24 +18,41 @@ from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 from wfb_gym.solver.solution import Solution
 
-from ..engine.builders import army, spell, wizard
 from .small import ROOM, duel, everywhere, explored, scenario, small, start
 
 SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")
 
 
+THREADED = pytest.mark.skipif(
+    bool(config.DISABLE_JIT),  # type: ignore[attr-defined]
+    reason="there are no threads without a compiler",
+)
+
+
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with very small arrays, and pause every few nodes."""
+    """Begin with very small arrays, pause every few nodes, and use all threads after a growth."""
     monkeypatch.setattr(game_graph, "_FIRST_NODES", 4)
     monkeypatch.setattr(game_graph, "_FIRST_STEPS", 4)
     monkeypatch.setattr(game_graph, "_FIRST_FRAMES", 1)
     monkeypatch.setattr(game_graph, "_SLICE", 3)
+    monkeypatch.setattr(game_graph, "_ALONE", 0)
+
+
+def by_key(graph: GameGraph) -> list[bytes]:
+    """Return the arrays of a graph with its nodes in order of their keys, and its key plan."""
+    order = np.lexsort(graph.keys.T)
+    arrays = (graph.keys, graph.kinds, graph.counts, graph.values, graph.chosen)
+    return [graph.plan.tobytes(), *(array[order].tobytes() for array in arrays)]
+
+
+def named_threads() -> list[str]:
+    return [each.name for each in threading.enumerate() if each.name.startswith("wfb_gym explore")]
 
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two graphs have the same nodes with the same values, in the same order."""
     return all(
-        np.array_equal(left, right)
+        left.dtype == right.dtype and np.array_equal(left, right)
         for left, right in zip(one.to_saved(), other.to_saved(), strict=True)
     )
 
@@ -93,25 +113,34 @@ def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPat
         assert positions.chosen[node] == expected.chosen[known]
 
 
-@pytest.mark.parametrize("room", [3_000, 20_000, 50_000])
+@pytest.mark.parametrize(
+    ("threads", "room"),
+    [
+        (1, 3_000),
+        (1, 20_000),
+        (1, 50_000),
+        pytest.param(3, 20_000, marks=THREADED),
+        pytest.param(3, 50_000, marks=[THREADED, pytest.mark.slow]),
+    ],
+)
 def test_a_search_over_the_limit_continues_with_a_higher_one(
-    room: int, monkeypatch: pytest.MonkeyPatch
+    threads: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario("archmage-duel")
     expected, _ = explored(made, merging=True)
     tiny(monkeypatch)
-    positions = GameGraph(pack(made), room, merging=True)
+    positions = GameGraph(pack(made), room, merging=True, threads=threads)
     battle = start(made)
     for _ in range(2):
         with pytest.raises(TooLarge, match="MiB"):
             positions.explore(battle.state)
         assert 0 < positions.bytes <= room
+        assert named_threads() == []
     positions.max_bytes = ROOM
-    root = positions.explore(battle.state)
-    assert positions.size == expected.size
-    assert positions.values[root] == expected.values[expected.find(battle.state)]
+    positions.explore(battle.state)
+    assert by_key(positions) == by_key(expected)
     if room == 20_000:  # one of them is enough for the slow check of every node
-        _check_order(positions, Battle(positions.packed))
+        _check_order(positions, battle)
 
 
 @pytest.mark.usefixtures("quick_refusals")
@@ -122,9 +151,7 @@ def test_a_scenario_that_does_not_fit_is_rejected() -> None:
         solver.solve("seventh-edition-duel", max_bytes=2**20)
 
 
-def test_unreachable_positions_are_solved_on_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unreachable_positions_are_solved_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     def with_dice(power: int, dispel: int) -> Scenario:
         return scenario(
             army(wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=power),
@@ -262,58 +289,42 @@ def test_lanes_do_not_touch_one_another() -> None:
     assert together[root, 3] == 0.0
 
 
-def _mean(battle: Battle, known: dict[bytes, float]) -> float:
-    """Return the points to come under uniform play of both: plain recursion."""
+def _by_recursion(battle: Battle, uniform: bool, known: dict[bytes, float]) -> float:
+    """Return the points to come if both play uniformly, or optimally: plain recursion."""
+
+    def after(code: int) -> float:
+        twin = battle.copy()
+        gained = twin.resolve(code) if battle.is_chance() else twin.act(code)
+        return gained + _by_recursion(twin, uniform, known)
+
     if battle.is_over:
         return 0.0
     key = battle.key()
     if key not in known:
-        ways: list[tuple[int, float]]
         if battle.is_chance():
-            ways = battle.chance_outcomes()
+            known[key] = sum(chance * after(code) for code, chance in battle.chance_outcomes())
         else:
-            legal = battle.legal_actions()
-            ways = [(code, 1.0 / len(legal)) for code in legal]
-        total = 0.0
-        for code, chance in ways:
-            twin = battle.copy()
-            gained = (twin.resolve if battle.is_chance() else twin.act)(code)
-            total += chance * (gained + _mean(twin, known))
-        known[key] = total
+            values = [after(code) for code in battle.legal_actions()]
+            best = max(values) if battle.mover == 0 else min(values)
+            known[key] = sum(values) / len(values) if uniform else best
     return known[key]
 
 
-@pytest.mark.parametrize("name", ["a duel", "two phases", "spells that remain in play"])
+PLAIN = ("a duel", "two phases", "spells that remain in play")
+
+
+@pytest.mark.parametrize("name", PLAIN)
 def test_random_play_has_the_value_of_a_plain_recursion(name: str) -> None:
     positions, root = explored(small(name), merging=False)
     values, chosen = positions.sweep([(SweepMode.UNIFORM, SweepMode.UNIFORM)])
-    assert values[root, 0] == pytest.approx(_mean(start(small(name)), {}), abs=1e-9)
+    expected = _by_recursion(start(small(name)), True, {})
+    assert values[root, 0] == pytest.approx(expected, abs=1e-9)
     assert (chosen == -1).all()
 
 
-def _best(battle: Battle, known: dict[bytes, float]) -> float:
-    if battle.is_over:
-        return 0.0
-    key = battle.key()
-    if key not in known:
-        worths = []
-        chance_node = battle.is_chance()
-        codes: Any = battle.chance_outcomes() if chance_node else battle.legal_actions()
-        for code in codes:
-            twin = battle.copy()
-            if chance_node:
-                worths.append(code[1] * (twin.resolve(code[0]) + _best(twin, known)))
-            else:
-                worths.append(twin.act(code) + _best(twin, known))
-        best = max if battle.mover == 0 else min
-        known[key] = sum(worths) if chance_node else best(worths)
-    return known[key]
-
-
 @pytest.mark.parametrize("merging", [False, True])
-@pytest.mark.parametrize(
-    "name", ["a duel", "two phases", "spells that remain in play", "three phases with locks"]
-)
+@pytest.mark.parametrize("name", [*PLAIN, "three phases with locks"])
 def test_optimal_play_has_the_value_of_a_plain_recursion(name: str, merging: bool) -> None:
     positions, root = explored(small(name), merging=merging)
-    assert positions.values[root] == pytest.approx(_best(start(small(name)), {}), abs=1e-9)
+    expected = _by_recursion(start(small(name)), False, {})
+    assert positions.values[root] == pytest.approx(expected, abs=1e-9)

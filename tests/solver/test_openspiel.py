@@ -1,19 +1,14 @@
 """Values, best responses and exploitability against OpenSpiel's own algorithms."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python.algorithms import (
-    expected_game_score,
-    exploitability,
-    minimax,
-)
-from open_spiel.python.algorithms.best_response import (
-    BestResponsePolicy,
-)
+from open_spiel.python.algorithms import expected_game_score, exploitability, minimax
+from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
 from wfb_gym import solver
@@ -121,7 +116,7 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
     return found
 
 
-def scripted(atlas: Atlas, kind: Scripted, epsilon: float = 0.0) -> Choices:
+def scripted(atlas: Atlas, kind: Scripted, epsilon: float) -> Choices:
     """Return a scripted player that plays a random legal action with probability `epsilon`."""
     work, rng = new_work_spaces()[0], new_rngs(1)[0]
     move_tables, move_storage = no_move_tables()
@@ -208,17 +203,6 @@ def test_optimal_play_is_worth_the_solved_value(name: str) -> None:
 
 
 @EACH
-def test_the_solutions_own_policy_has_no_exploitability(name: str) -> None:
-    here, solved = case(name), solution(name)
-    caster, dispeller = solved.policy(0), solved.policy(1)
-    assert solver.evaluate(solved, caster, dispeller) == pytest.approx(solved.value, abs=1e-9)
-    assert solver.exploitability(solved, caster=caster) == pytest.approx(0, abs=1e-9)
-    assert solver.exploitability(solved, dispeller=dispeller) == pytest.approx(0, abs=1e-9)
-    both = solver.exploitability(here.scenario, caster="optimal", dispeller="optimal")
-    assert both == pytest.approx(0, abs=1e-9)
-
-
-@EACH
 def test_exploitability_is_openspiels(name: str) -> None:
     here = case(name)
     choices = mixed(here.atlas, 7)
@@ -269,31 +253,24 @@ def test_the_uniform_policy(name: str) -> None:
 
 @EACH
 @pytest.mark.parametrize("seed", range(2))
-def test_deterministic_policies(name: str, seed: int) -> None:
+@pytest.mark.parametrize("draw", [certain, mixed])
+def test_drawn_policies(name: str, draw: Callable[[Atlas, int], Choices], seed: int) -> None:
     here = case(name)
-    choices = certain(here.atlas, seed)
-    agrees(name, choices, *here.movers(choices, certain=True))
+    choices = draw(here.atlas, seed)
+    agrees(name, choices, *here.movers(choices, certain=draw is certain))
 
 
 @EACH
-@pytest.mark.parametrize("seed", range(2))
-def test_mixed_policies(name: str, seed: int) -> None:
-    here = case(name)
-    choices = mixed(here.atlas, seed)
-    agrees(name, choices, *here.movers(choices))
-
-
-@EACH
-@pytest.mark.parametrize("player", ["greedy", "veteran"])
-def test_scripted_players(name: str, player: str) -> None:
-    choices = scripted(case(name).atlas, Scripted[player.upper()])
-    agrees(name, choices, player, player)
-
-
-@EACH
-def test_a_scripted_player_who_errs(name: str) -> None:
-    choices = scripted(case(name).atlas, Scripted.VETERAN, 0.25)
-    agrees(name, choices, "veteran:0.25", "veteran:0.25")
+@pytest.mark.parametrize(
+    ("player", "kind", "epsilon"),
+    [
+        ("greedy", Scripted.GREEDY, 0.0),
+        ("veteran", Scripted.VETERAN, 0.0),
+        ("veteran:0.25", Scripted.VETERAN, 0.25),
+    ],
+)
+def test_scripted_players(name: str, player: str, kind: Scripted, epsilon: float) -> None:
+    agrees(name, scripted(case(name).atlas, kind, epsilon), player, player)
 
 
 @EACH

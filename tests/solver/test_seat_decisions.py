@@ -9,26 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.builders import army, miscast, spell, wizard
+from tests.support.playing import highest, lowest
 from wfb_gym import solver
 from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
 from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
-from ..engine.builders import army, miscast, spell, wizard
-from .small import scenario, small, solved
+from .small import scenario, small, solved, uniform
 
 Observations = NDArray[np.float32]
 Masks = NDArray[np.bool_]
 CLOSE = 1e-9
-
-
-def lowest(observations: Observations, masks: Masks) -> NDArray[np.int64]:
-    return np.asarray(masks.argmax(axis=1))
-
-
-def highest(observations: Observations, masks: Masks) -> NDArray[np.int64]:
-    return np.asarray(masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1))
 
 
 def certain(choose: Callable[..., Any]) -> Callable[..., NDArray[np.float64]]:
@@ -51,10 +44,6 @@ def mixed(low: float) -> Callable[..., Any]:
     return chances
 
 
-def uniform(observations: Observations, masks: Masks) -> NDArray[np.float64]:
-    return np.asarray(masks / masks.sum(axis=1, keepdims=True))
-
-
 class Agent:
     """An agent that is no function."""
 
@@ -67,6 +56,11 @@ class Sampler(Agent):
 
     def action_probabilities(self, observations: Observations, masks: Masks) -> NDArray[np.float64]:
         return uniform(observations, masks)
+
+
+def answered(policy: Any, seat: int) -> float:
+    """Return the value of a duel against the best response to a policy."""
+    return solver.best_response(solved("a duel"), policy, seat).value
 
 
 @cache
@@ -95,42 +89,32 @@ def test_chances_that_nearly_sum_to_1_are_scaled() -> None:
     assert solver.evaluate(by_hand(), nearly, lowest) == pytest.approx(3.0, abs=1e-6)
 
 
-def test_a_mixture_at_one_decision_is_a_mixture_of_values() -> None:
-    solution = by_hand()
-    ends = [solver.evaluate(solution, play, "random") for play in (lowest, highest)]
-    for low in (0.2, 0.9):
-        expected = low * ends[0] + (1.0 - low) * ends[1]
-        assert solver.evaluate(solution, mixed(low), "random") == pytest.approx(expected, abs=1e-6)
-
-
+@pytest.mark.parametrize(
+    ("policy", "same"),
+    [
+        (certain(highest), highest),
+        (Agent(), highest),
+        (Agent().act, highest),
+        (lambda *seen: highest(*seen).astype(np.int8), highest),
+        (lambda *seen: highest(*seen).tolist(), highest),
+        ("random", uniform),
+        (Sampler(), uniform),
+        ("random:0.3", uniform),
+    ],
+)
 @pytest.mark.parametrize("seat", [0, 1])
-def test_all_forms_of_one_policy_are_one(seat: int) -> None:
-    solution = solved("a duel")
-
-    def value(policy: Any) -> float:
-        return solver.best_response(solution, policy, seat).value
-
-    expected = value(highest)
-    assert value(certain(highest)) == pytest.approx(expected, abs=CLOSE)
-    assert value(Agent()) == pytest.approx(expected, abs=CLOSE)
-    assert value(Agent().act) == pytest.approx(expected, abs=CLOSE)
-    assert value(lambda *seen: highest(*seen).astype(np.int8)) == pytest.approx(expected)
-    assert value(lambda *seen: highest(*seen).tolist()) == pytest.approx(expected)
-    assert value("random") == pytest.approx(value(uniform), abs=CLOSE)
-    assert value(Sampler()) == pytest.approx(value(uniform), abs=CLOSE)
-    assert value("random:0.3") == pytest.approx(value("random"), abs=CLOSE)
-    assert abs(value("random") - expected) > 0.1
+def test_all_forms_of_one_policy_are_one(policy: Any, same: Any, seat: int) -> None:
+    value, expected = answered(policy, seat), answered(same, seat)
+    assert value == pytest.approx(expected, abs=CLOSE)
+    other = highest if same is uniform else uniform
+    assert abs(value - answered(other, seat)) > 0.1
 
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize("name", ["greedy", "veteran", "optimal"])
 def test_a_chance_to_play_at_random_mixes_every_decision(name: str, seat: int) -> None:
-    solution = solved("a duel")
-    decisions = SeatDecisions(solution.full, seat)
+    decisions = SeatDecisions(solved("a duel").full, seat)
     table = TablePolicy(decisions, decisions.codes_of(Scripted[name.upper()]))
-
-    def value(policy: Any) -> float:
-        return solver.best_response(solution, policy, seat).value
 
     for epsilon in (0.0, 0.25, 0.75, 1.0):
 
@@ -138,11 +122,13 @@ def test_a_chance_to_play_at_random_mixes_every_decision(name: str, seat: int) -
             chosen = certain(table.act)(observations, masks)
             return (1.0 - share) * chosen + share * uniform(observations, masks)
 
-        assert value(f"{name}:{epsilon}") == pytest.approx(value(blend), abs=CLOSE)
-    assert value(name) == pytest.approx(value(table), abs=CLOSE)
-    assert value(name) == pytest.approx(value(f"{name}:0"), abs=CLOSE)
-    assert value(f"{name}:1") == pytest.approx(value("random"), abs=CLOSE)
-    assert abs(value(name) - value("random")) > 0.1
+        assert answered(f"{name}:{epsilon}", seat) == pytest.approx(
+            answered(blend, seat), abs=CLOSE
+        )
+    assert answered(name, seat) == pytest.approx(answered(table, seat), abs=CLOSE)
+    assert answered(name, seat) == pytest.approx(answered(f"{name}:0", seat), abs=CLOSE)
+    assert answered(f"{name}:1", seat) == pytest.approx(answered("random", seat), abs=CLOSE)
+    assert abs(answered(name, seat) - answered("random", seat)) > 0.1
 
 
 def test_the_scripted_players_differ() -> None:
@@ -203,10 +189,6 @@ def test_policies_with_memory_or_own_randomness_are_rejected(policy: Any, seat: 
         solver.best_response(solved("a duel"), policy, seat)
 
 
-def _masked(masks: Masks, change: Callable[..., Any]) -> Any:
-    return change(uniform(np.zeros(0, np.float32), masks), masks)
-
-
 REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an illegal action": (lambda o, m: (~m).argmax(axis=1), "is illegal, expected one of"),
     "an action outside": (lambda o, m: np.full(len(m), m.shape[1]), "is illegal"),
@@ -229,15 +211,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("policy", "message"), REFUSED.values(), ids=REFUSED)
-def test_invalid_answers_are_rejected(policy: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        solver.evaluate(solved("a duel"), policy, "random")
-
-
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
+        *(pytest.param(*each, id=name) for name, each in REFUSED.items()),
         ("gready", "policy: expected one of random, greedy, veteran, optimal"),
         ("optimal:2", "chance of a random action"),
         ("optimal:", "chance of a random action"),

@@ -2,42 +2,29 @@
 
 from fractions import Fraction as F
 from functools import cache
-from itertools import product
 
 import pytest
 
-from tests.engine.builders import aimed, army, miscast, unit, wizard
+from tests.engine.enumeration import D6
 from tests.engine.test_shared_hits import Victim, expected, hero
-from tests.engine.test_spells_damage import D6
-from wfb_gym.scenario import Scenario, scenario_from_dict
+from tests.support.builders import aimed, army, miscast, unit, wizard
+from wfb_gym.scenario import Scenario
 from wfb_gym.solver import solve
+
+from .oracle import chance_to_cast
+from .small import scenario
 
 WOUND = F(2, 3)
 VALUES = {"Bolt": 5, "Flash": 3, "Glare": 6}
 """Casting values of spells of D6 hits at Strength 4."""
 
 
-def scenario(models: int, power: int) -> Scenario:
+def shared_hits(models: int, power: int) -> Scenario:
     """Return a level 1 wizard against a unit with a hero; no dispel dice, miscasts only fail."""
     damage = {"hits": "D6", "strength": 4}
     spells = [aimed(name, value, damage=damage) for name, value in VALUES.items()]
-    document = {
-        "name": "shared-hits",
-        "caster": army(wizard(1, *spells), power_dice=power),
-        "dispeller": army(units=[unit(models=models)], heroes=[hero()], dispel_dice=0),
-        **miscast(),
-    }
-    return scenario_from_dict(document)
-
-
-def works(dice: int, value: int) -> F:
-    """Return the probability to cast with this many dice."""
-    rolls = list(product(range(1, 7), repeat=dice))
-    cast = 0
-    for roll in rolls:
-        if roll.count(1) < 2:
-            cast += roll.count(6) > 1 or (sum(roll) > 2 and sum(roll) >= value)
-    return F(cast, len(rolls))
+    foe = army(units=[unit(models=models)], heroes=[hero()], dispel_dice=0)
+    return scenario(army(wizard(1, *spells), power_dice=power), foe, **miscast())
 
 
 @cache
@@ -60,7 +47,7 @@ def value(dice: int, spells: frozenset[str], models: int, wounds: int) -> F:
     for name in spells:
         rest = spells - {name}
         for thrown in range(1, min(2, dice) + 1):
-            chance = works(thrown, VALUES[name])
+            chance = chance_to_cast(thrown, VALUES[name])
             mean = (1 - chance) * value(dice - thrown, rest, models, wounds)
             for (left, hurt), probability in struck(models, wounds).items():
                 gained = 6 * (models - left) + 50 * (wounds - hurt)
@@ -73,17 +60,12 @@ def value(dice: int, spells: frozenset[str], models: int, wounds: int) -> F:
 @pytest.mark.parametrize(("models", "power"), [(3, 2), (5, 4), (7, 5)])
 def test_solved_values_are_those_of_an_expectimax(models: int, power: int) -> None:
     exact = value(power, frozenset(VALUES), models, 2)
-    assert solve(scenario(models, power)).value == pytest.approx(float(exact), abs=1e-9)
+    assert solve(shared_hits(models, power)).value == pytest.approx(float(exact), abs=1e-9)
 
 
 def test_models_that_cannot_be_wounded_still_take_their_share() -> None:
     bolt = aimed("Bolt", 3, damage={"hits": "1", "strength": 4})
     foe = army(units=[unit(models=4, toughness=9)], heroes=[hero()], dispel_dice=0)
-    document = {
-        "name": "wall-of-stone",
-        "caster": army(wizard(1, bolt), power_dice=1),
-        "dispeller": foe,
-        **miscast(),
-    }
-    exact = works(1, 3) * F(1, 5) * WOUND * 50
-    assert solve(scenario_from_dict(document)).value == pytest.approx(float(exact), abs=1e-9)
+    made = scenario(army(wizard(1, bolt), power_dice=1), foe, **miscast())
+    exact = chance_to_cast(1, 3) * F(1, 5) * WOUND * 50
+    assert solve(made).value == pytest.approx(float(exact), abs=1e-9)

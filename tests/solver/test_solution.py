@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests.support.builders import army, lasting, miscast, spell, wizard
+from tests.support.playing import throw
 from wfb_gym import solver
-from wfb_gym.encoding.limits import fit, union
+from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
@@ -19,9 +21,7 @@ from wfb_gym.scenario import ScenarioError, load_scenario
 from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
-from ..engine.builders import army, miscast, spell, wizard
-from ..envs.playing import throw
-from .small import SMALL, everywhere, scenario, small, solved, start
+from .small import SMALL, duel, everywhere, scenario, small, solved, start
 
 Floats = NDArray[np.float64]
 
@@ -104,26 +104,19 @@ def test_actions_have_the_value_of_their_successors(name: str) -> None:
     assert decisions > 2
 
 
-def test_the_lowest_of_equally_good_actions_is_taken() -> None:
-    twins = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0), spell("Nothing", 4, 0.0))
-    solution = solver.solve(scenario(army(twins, power_dice=1), army(dispel_dice=0)))
-    battle = Battle(solution.packed)
-    values = solution.action_values(battle)
-    assert values[FIRST_CAST] == values[FIRST_CAST + 1] > values[PASS]
-    assert solution.best_action(battle) == FIRST_CAST
-    nothing = solver.solve(
-        scenario(army(wizard(1, spell("Nothing", 5, 0.0)), power_dice=2), army())
-    )
-    assert nothing.value == 0.0
-    assert nothing.best_action(Battle(nothing.packed)) == PASS
-
-
-def test_the_lowest_of_nearly_equal_actions_is_taken() -> None:
-    near = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-10), name="Anna")
-    far = wizard(2, spell("Bolt", 5, 9.0), spell("Beam", 5, 9.0 + 1e-6), name="Anna")
-    for caster, expected in ((near, FIRST_CAST), (far, FIRST_CAST + 1)):
-        solution = solver.solve(scenario(army(caster, power_dice=1), army(dispel_dice=0)))
-        assert solution.best_action(Battle(solution.packed)) == expected
+@pytest.mark.parametrize(
+    ("worths", "best"),
+    [
+        ((9.0, 9.0, 0.0), FIRST_CAST),
+        ((0.0,), PASS),
+        ((9.0, 9.0 + 1e-10), FIRST_CAST),  # nearly equal
+        ((9.0, 9.0 + 1e-6), FIRST_CAST + 1),
+    ],
+)
+def test_the_lowest_of_equally_good_actions_is_taken(worths: tuple[float, ...], best: int) -> None:
+    mage = wizard(2, *(spell(f"Spell {i}", 5, worth) for i, worth in enumerate(worths)))
+    solution = solver.solve(scenario(army(mage, power_dice=1), army(dispel_dice=0)))
+    assert solution.best_action(Battle(solution.packed)) == best
 
 
 def test_the_dispeller_seeks_the_fewest_points() -> None:
@@ -141,10 +134,7 @@ def test_the_dispeller_seeks_the_fewest_points() -> None:
 
 def test_the_points_before_the_first_decision_count() -> None:
     # no player decides or rolls; the spell in play pays at the end of the phase
-    kept = {
-        "name": "Ward", "casting_value": 6, "worth": 5.0, "duration": "remains_in_play",
-        "worth_per_phase": 4.0, "in_play": True,
-    }  # fmt: skip
+    kept = lasting("Ward", 6, 5.0, worth_per_phase=4.0, in_play=True)
     solution = solver.solve(scenario(army(power_dice=0), army(wizard(1, kept), dispel_dice=0)))
     battle = Battle(solution.packed)
     assert battle.is_over
@@ -157,27 +147,21 @@ def test_the_points_before_the_first_decision_count() -> None:
     assert solver.exploitability(solution, "random", "greedy") == 0.0
 
 
-def test_after_the_end_nothing_is_to_come() -> None:
-    solution = solved("a duel")
-    battle = start(small("a duel"))
-    battle.act(PASS)
-    assert battle.is_over
-    assert solution.value_of(battle) == 0.0
-
-
 def test_only_decisions_have_actions() -> None:
     solution = solved("a duel")
     battle = start(small("a duel"))
+    over = battle.copy()
+    over.act(PASS)
+    assert over.is_over
+    assert solution.value_of(over) == 0.0
+    with pytest.raises(ValueError, match="found END"):
+        solution.best_action(over)
     battle.act(FIRST_CAST)
     battle.act(FIRST_DICE + 2)
     with pytest.raises(ValueError, match=r"action values: .*found ROLL_CASTING"):
         solution.action_values(battle)
     with pytest.raises(ValueError, match=r"best action: .*found ROLL_CASTING"):
         solution.best_action(battle)
-    over = start(small("a duel"))
-    over.act(PASS)
-    with pytest.raises(ValueError, match="found END"):
-        solution.best_action(over)
 
 
 def test_scenarios_are_named_read_or_given() -> None:
@@ -263,15 +247,14 @@ def test_a_policy_of_wider_observations_plays_the_same() -> None:
     assert np.array_equal(codes, solution.full.chosen[decisions.nodes])
 
 
-def test_limits_that_are_too_narrow_are_rejected() -> None:
-    narrow = fit(pack(small("a duel")), 0)
-    with pytest.raises(ValueError, match="limits"):
-        solved("several wizards").policy(0, narrow)
-
-
-def test_a_third_seat_is_rejected() -> None:
-    with pytest.raises(ValueError, match="seat"):
-        solved("a duel").policy(2)
+@pytest.mark.parametrize(
+    ("seat", "limits", "message"), [(0, fit(pack(duel()), 0), "limits"), (2, None, "seat")]
+)
+def test_invalid_seats_and_too_narrow_limits_are_rejected(
+    seat: int, limits: Limits | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        solved("several wizards").policy(seat, limits)
 
 
 @pytest.mark.parametrize(

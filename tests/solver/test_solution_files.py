@@ -21,8 +21,10 @@ from wfb_gym.solver.game_graph import GameGraph, SavedGraph
 from wfb_gym.solver.solution import packed_digest
 
 from .small import small, solved, start
+from .test_game_graph import same
 
 NAME = "a duel"
+DEEP: Any = [[[[[[[[[[[[[[]]]]]]]]]]]]]]
 
 
 @pytest.fixture
@@ -37,14 +39,16 @@ def members(path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def write_archive(path: Path, held: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in held.items():
+            archive.writestr(name, data)
+
+
 def rewrite(path: Path, **changed: bytes | None) -> None:
     """Write an archive again with some members changed or, for None, removed."""
-    held = members(path)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, data in held.items():
-            new = changed.get(name.partition(".")[0], data)
-            if new is not None:
-                archive.writestr(name, new)
+    held = {name: changed.get(name.partition(".")[0], data) for name, data in members(path).items()}
+    write_archive(path, {name: data for name, data in held.items() if data is not None})
 
 
 def with_header(path: Path, **changed: Any) -> None:
@@ -59,15 +63,27 @@ def npy(array: Any) -> bytes:
     return written.getvalue()
 
 
+def pickled() -> bytes:
+    """Return an array of objects, which is never unpacked."""
+    written = io.BytesIO()
+    np.lib.format.write_array(written, np.array([{}, {}]), allow_pickle=True)
+    return written.getvalue()
+
+
 def array_of(path: Path, name: str) -> Any:
     return np.lib.format.read_array(io.BytesIO(members(path)[f"{name}.npy"]))
 
 
-def same(one: Any, other: Any) -> bool:
-    return all(
-        left.dtype == right.dtype and np.array_equal(left, right)
-        for left, right in zip(one.graph.to_saved(), other.graph.to_saved(), strict=True)
-    )
+def assert_rejected(path: Path, message: str | None = None) -> None:
+    """Assert that a file is rejected with a short message."""
+    with pytest.raises(SolutionError, match=message) as caught:
+        solver.load(path)
+    assert len(str(caught.value)) < 1000
+
+
+def is_duel(read: solver.Solution) -> bool:
+    """Return whether the graph equals the graph of the saved duel, bit for bit."""
+    return same(read.graph, solved(NAME).graph)
 
 
 @pytest.mark.parametrize("name", [NAME, "several wizards", "three phases with locks"])
@@ -76,7 +92,7 @@ def test_a_solution_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     written = solved(name)
     written.save(path)
     read = solver.load(path)
-    assert same(read, written)
+    assert same(read.graph, written.graph)
     assert read.packed.tobytes() == written.packed.tobytes()
     assert (read.value, read.states, read.seconds) == (
         written.value, written.states, written.seconds,
@@ -97,7 +113,7 @@ def test_a_file_may_be_given_as_text_and_is_overwritten(tmp_path: Path) -> None:
     with path.open("rb") as old:  # a reader of the old file can still read all of it
         solver.save(solved(NAME), str(path))
         assert old.read() == b"something else"
-    assert same(solver.load(str(path)), solved(NAME))
+    assert is_duel(solver.load(str(path)))
     assert [each.name for each in tmp_path.iterdir()] == ["one.zip"]
 
 
@@ -128,40 +144,42 @@ def test_a_file_that_cannot_be_finished_leaves_the_old_one(
     assert [each.name for each in saved.parent.iterdir()] == [saved.name]
 
 
+@pytest.mark.parametrize("content", [b"no archive at all", b"PK\x05\x06" + bytes(18)])
+def test_other_files_are_rejected(saved: Path, content: bytes) -> None:
+    saved.write_bytes(content)
+    assert_rejected(saved, "damaged or unsupported")
+
+
+def test_other_archives_are_rejected(saved: Path) -> None:
+    write_archive(saved, {"policy.pth": b"weights"})
+    assert_rejected(saved, "damaged or unsupported")
+
+
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.7, 0.99, 0.999])
 def test_a_file_cut_short_is_rejected(saved: Path, share: float) -> None:
     data = saved.read_bytes()
     saved.write_bytes(data[: int(share * len(data))])
-    with pytest.raises(SolutionError, match="damaged or unsupported"):
-        solver.load(saved)
+    assert_rejected(saved, "damaged or unsupported")
 
 
-def _flips(path: Path, every: int) -> float:
-    """Flip single bits: the solution is rejected or unchanged; returns the share of rejections."""
-    data = bytearray(path.read_bytes())
+@pytest.mark.parametrize("every", [23, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_flipped_bit_is_detected(saved: Path, every: int) -> None:
+    """The solution is rejected or unchanged."""
+    data = bytearray(saved.read_bytes())
     refused = 0
     for place in range(0, len(data), every):
         mask = 1 << (place % 8)
         data[place] ^= mask
-        path.write_bytes(data)
+        saved.write_bytes(data)
         try:
-            read = solver.load(path)
+            read = solver.load(saved)
         except SolutionError:
             refused += 1
         else:
-            assert same(read, solved(NAME)), place
+            assert is_duel(read), place
             assert read.scenario == solved(NAME).scenario
         data[place] ^= mask
-    return refused * every / len(data)
-
-
-def test_a_flipped_bit_is_detected(saved: Path) -> None:
-    assert _flips(saved, 23) > 0.6
-
-
-@pytest.mark.slow
-def test_every_flipped_byte_is_detected(saved: Path) -> None:
-    assert _flips(saved, 1) > 0.6
+    assert refused * every / len(data) > 0.6
 
 
 def test_a_flipped_bit_of_the_list_of_members_is_detected(saved: Path) -> None:
@@ -173,29 +191,14 @@ def test_a_flipped_bit_of_the_list_of_members_is_detected(saved: Path) -> None:
             data[entry + offset] ^= 1 << bit
             saved.write_bytes(data)
             with contextlib.suppress(SolutionError):
-                assert same(solver.load(saved), solved(NAME))
+                assert is_duel(solver.load(saved))
             data[entry + offset] ^= 1 << bit
-
-
-@pytest.mark.parametrize("content", [b"", b"no archive at all", b"PK\x05\x06" + bytes(18)])
-def test_other_files_are_rejected(saved: Path, content: bytes) -> None:
-    saved.write_bytes(content)
-    with pytest.raises(SolutionError):
-        solver.load(saved)
-
-
-def test_other_archives_are_rejected(saved: Path) -> None:
-    with zipfile.ZipFile(saved, "w") as archive:
-        archive.writestr("policy.pth", b"weights")
-    with pytest.raises(SolutionError, match="damaged or unsupported"):
-        solver.load(saved)
 
 
 @pytest.mark.parametrize("header", [b"[]", b"{}", b"null", b'{"format": "else"}', b"{", b"\xff"])
 def test_other_headers_are_rejected(saved: Path, header: bytes) -> None:
     rewrite(saved, header=header)
-    with pytest.raises(SolutionError):
-        solver.load(saved)
+    assert_rejected(saved)
 
 
 @pytest.mark.parametrize(
@@ -203,16 +206,17 @@ def test_other_headers_are_rejected(saved: Path, header: bytes) -> None:
     [
         ({"format": "wfb_gym replay"}, "expected a solution"),
         ({"version": 0}, "expected format version 1, found 0"),
+        ({"version": "9" * 100_000}, 'expected format version 1, found "999'),
         ({"version": "\x1b[2J"}, r'expected format version 1, found "\?\[2J"; solve'),
-        ({"version": ...}, "damaged or unsupported"),
+        *(
+            ({key: ...}, "damaged or unsupported")
+            for key in ("version", "rules", "table", "scenario", "seconds")
+        ),
         ({"rules": "0123"}, "other rules"),
-        ({"rules": ...}, "damaged or unsupported"),
         ({"table": "0123"}, "other data"),
-        ({"table": ...}, "damaged or unsupported"),
-        ({"scenario": ...}, "damaged or unsupported"),
         ({"scenario": "{}"}, "damaged or unsupported"),
         ({"scenario": 5}, "damaged or unsupported"),
-        ({"seconds": ...}, "damaged or unsupported"),
+        ({"scenario": json.dumps({"name": DEEP})}, "tables and lists at most 12 deep"),
         ({"seconds": "long"}, "damaged or unsupported"),
         ({"seconds": float("nan")}, "seconds: expected a number from 0, found nan"),
         ({"seconds": -1.0}, "seconds: expected a number from 0, found -1.0"),
@@ -222,32 +226,23 @@ def test_solutions_of_other_rules_or_incomplete_ones_are_rejected(
     saved: Path, changed: dict[str, Any], message: str
 ) -> None:
     with_header(saved, **changed)
-    with pytest.raises(SolutionError, match=message):
-        solver.load(saved)
+    assert_rejected(saved, message)
 
 
 @pytest.mark.parametrize("name", SavedGraph._fields)
 def test_arrays_that_do_not_fit_together_are_rejected(saved: Path, name: str) -> None:
-    whole = members(saved)
+    whole = saved.read_bytes()
     array = array_of(saved, name)
-    wrong: list[bytes | None] = [
-        None,
-        b"",
-        npy(array)[:-1],
-        npy(np.zeros((2, 2, 2), array.dtype)),
-    ]
+    wrong = [None, b"", npy(array)[:-1], npy(np.zeros((2, 2, 2), array.dtype)), pickled()]
     if name not in ("merging", "origin", "moves"):
         wrong.append(npy(array.astype(np.float32)))
     if array.ndim:
         wrong += [npy(array[:-1]), npy(np.concatenate([array, array[-1:]]))]
     for data in wrong:
         rewrite(saved, **{name: data})
-        with pytest.raises(SolutionError):
-            solver.load(saved)
-        with zipfile.ZipFile(saved, "w") as archive:
-            for member, content in whole.items():
-                archive.writestr(member, content)
-    assert same(solver.load(saved), solved(NAME))
+        assert_rejected(saved)
+        saved.write_bytes(whole)
+    assert is_duel(solver.load(saved))
 
 
 def _crafted(path: Path) -> list[tuple[str, Any]]:
@@ -283,10 +278,9 @@ def test_impossible_contents_are_rejected(saved: Path) -> None:
     whole = saved.read_bytes()
     for name, array in _crafted(saved):
         rewrite(saved, **{name: npy(array)})
-        with pytest.raises(SolutionError, match=f"^{saved}: expected a solution"):
-            solver.load(saved)
+        assert_rejected(saved, f"^{saved}: expected a solution")
         saved.write_bytes(whole)
-    assert same(solver.load(saved), solved(NAME))
+    assert is_duel(solver.load(saved))
 
 
 def test_contents_at_random_are_rejected_or_harmless(saved: Path) -> None:
@@ -305,8 +299,7 @@ def test_contents_at_random_are_rejected_or_harmless(saved: Path) -> None:
         else:
             battle = Battle(read.packed)
             while not battle.is_over:
-                chance = battle.is_chance()
-                if chance:
+                if battle.is_chance():
                     battle.resolve(battle.chance_outcomes()[0][0])
                 else:
                     battle.act(read.best_action(battle))
@@ -326,33 +319,24 @@ def test_unreachable_situations_are_stored_too(tmp_path: Path) -> None:
 
 def test_a_file_that_unpacks_to_more_than_solutions_may_take_is_rejected(saved: Path) -> None:
     size = sum(len(member) for member in members(saved).values())
-    assert same(solver.load(saved, max_bytes=size), solver.load(saved))
+    assert is_duel(solver.load(saved, max_bytes=size))
     with pytest.raises(SolutionError, match=f"unpacks to {size:,} bytes, expected at most"):
         solver.load(saved, max_bytes=size - 1)
 
 
 def test_a_small_file_that_unpacks_to_much_is_rejected(saved: Path) -> None:
-    many = npy(np.zeros(2**22))
-    held = members(saved)
-    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in {**held, "values.npy": many}.items():
-            archive.writestr(name, data)
+    rewrite(saved, values=npy(np.zeros(2**22)))
     assert saved.stat().st_size < 2**20
-    with pytest.raises(SolutionError, match=r"unpacks to .* bytes, expected at most 16,777,216"):
-        solver.load(saved)
+    assert_rejected(saved, r"unpacks to .* bytes, expected at most 16,777,216")
 
 
 @pytest.mark.parametrize("header", [b"[" * 12_000_000, b"[]," * 4_000_000])
 def test_a_long_header_is_not_read(saved: Path, header: bytes) -> None:
-    held = members(saved)
-    with zipfile.ZipFile(saved, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in {**held, "header.json": header}.items():
-            archive.writestr(name, data)
+    rewrite(saved, header=header)
     assert saved.stat().st_size < 2**16
     tracemalloc.start()
     try:
-        with pytest.raises(SolutionError, match=r"header.json: expected at most 1,048,576 bytes"):
-            solver.load(saved)
+        assert_rejected(saved, r"header.json: expected at most 1,048,576 bytes")
         assert tracemalloc.get_traced_memory()[1] < 2**20
     finally:
         tracemalloc.stop()
@@ -364,8 +348,7 @@ def test_other_members_are_rejected_before_any_is_read(
     with zipfile.ZipFile(saved, "a") as archive:
         archive.writestr("more.npy", b"")
     monkeypatch.setattr(zipfile.ZipFile, "open", None)
-    with pytest.raises(SolutionError, match=r"expected 9 members, found 10: .* .'more.npy'"):
-        solver.load(saved)
+    assert_rejected(saved, r"expected 9 members, found 10: .* .'more.npy'")
 
 
 def test_nodes_of_one_key_are_rejected_before_they_are_indexed(
@@ -378,31 +361,7 @@ def test_nodes_of_one_key_are_rejected_before_they_are_indexed(
     }
     rewrite(saved, **many)
     monkeypatch.setattr(GameGraph, "_fill_index", None)
-    with pytest.raises(SolutionError, match="node 1: expected a unique key, found a duplicate"):
-        solver.load(saved)
-
-
-def test_a_version_of_any_length_gives_a_short_line(saved: Path) -> None:
-    with_header(saved, version="9" * 100_000)
-    with pytest.raises(SolutionError, match='expected format version 1, found "999') as caught:
-        solver.load(saved)
-    assert len(str(caught.value)) < 1000
-
-
-def test_a_scenario_in_a_file_has_the_limits_of_scenario_files(saved: Path) -> None:
-    scenario = json.loads(json.loads(members(saved)["header.json"])["scenario"])
-    scenario["name"] = [[[[[[[[[[[[[[]]]]]]]]]]]]]]
-    with_header(saved, scenario=json.dumps(scenario))
-    with pytest.raises(SolutionError, match="tables and lists at most 12 deep"):
-        solver.load(saved)
-
-
-def test_arrays_of_objects_are_never_unpacked(saved: Path) -> None:
-    written = io.BytesIO()
-    np.lib.format.write_array(written, np.array([{}, {}]), allow_pickle=True)
-    rewrite(saved, values=written.getvalue())
-    with pytest.raises(SolutionError):
-        solver.load(saved)
+    assert_rejected(saved, "node 1: expected a unique key, found a duplicate")
 
 
 @pytest.fixture
@@ -434,7 +393,7 @@ def test_stored_solutions_are_not_solved_again(
     again = solver.solve("archmage-duel", progress=reported.append, cache=True)
     assert not reported
     assert not any(explored)
-    assert same(again, first)
+    assert same(again.graph, first.graph)
     assert again.value == first.value
     assert 0.0 < again.seconds <= first.seconds
     assert solver.solve("apprentice", cache=True).value != first.value
@@ -501,7 +460,7 @@ def test_a_rejected_file_is_solved_and_written_again(folder: Path, damage: str) 
     again = solver.solve("apprentice", cache=True)
     assert again.scenario == first.scenario
     assert again.value == first.value
-    assert same(solver.load(path), first)
+    assert same(solver.load(path).graph, first.graph)
 
 
 def test_too_large_games_are_not_stored(folder: Path) -> None:

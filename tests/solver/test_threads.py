@@ -5,48 +5,26 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core import config
 
 from wfb_gym import solver
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import backward_induction, game_graph
-from wfb_gym.solver.game_graph import GameGraph, TooLarge
+from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 
 from .small import ROOM, explored, small, start
-from .test_game_graph import SOME, _check_order, same
-from .test_game_graph import tiny as tiny_arrays
+from .test_game_graph import SOME, THREADED, _check_order, by_key, named_threads, same, tiny
 
-pytestmark = pytest.mark.skipif(
-    bool(config.DISABLE_JIT),  # type: ignore[attr-defined]
-    reason="there are no threads without a compiler",
-)
+pytestmark = THREADED
 DUEL = "archmage-duel"
 LARGER = "seventh-edition-duel"
-
-
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with very small arrays, and use all threads after the first growth."""
-    tiny_arrays(monkeypatch)
-    monkeypatch.setattr(game_graph, "_ALONE", 0)
-
-
-def by_key(graph: GameGraph) -> list[bytes]:
-    """Return the arrays of a graph with its nodes in order of their keys, and its key plan."""
-    order = np.lexsort(graph.keys.T)
-    arrays = (graph.keys, graph.kinds, graph.counts, graph.values, graph.chosen)
-    return [graph.plan.tobytes(), *(array[order].tobytes() for array in arrays)]
 
 
 def explored_by(threads: int, made: Scenario, *, merging: bool = True) -> tuple[GameGraph, int]:
     """Return every position of a scenario, and the node of the first."""
     graph = GameGraph(pack(made), ROOM, merging=merging, threads=threads)
     return graph, graph.explore(start(made).state)
-
-
-def named_threads() -> list[str]:
-    return [each.name for each in threading.enumerate() if each.name.startswith("wfb_gym explore")]
 
 
 @pytest.mark.parametrize("threads", [2, 3, 5])
@@ -143,25 +121,6 @@ def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     assert by_key(found) == by_key(expected)
 
 
-@pytest.mark.parametrize("room", [20_000, pytest.param(50_000, marks=pytest.mark.slow)])
-def test_threads_stop_at_the_limit_and_continue_with_a_higher_one(
-    room: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = load_scenario(DUEL)
-    expected, _ = explored(made, merging=True)
-    tiny(monkeypatch)
-    found = GameGraph(pack(made), room, merging=True, threads=3)
-    for _ in range(2):
-        with pytest.raises(TooLarge, match="MiB"):
-            found.explore(start(made).state)
-        assert 0 < found.bytes <= room
-        assert named_threads() == []
-    found.max_bytes = ROOM
-    found.explore(start(made).state)
-    assert by_key(found) == by_key(expected)
-    _check_order(found, start(made))
-
-
 def test_errors_of_a_thread_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     run = backward_induction.run
 
@@ -178,9 +137,7 @@ def test_errors_of_a_thread_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_positions_requested_later_are_explored_together(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_positions_requested_later_are_explored_together(monkeypatch: pytest.MonkeyPatch) -> None:
     made = load_scenario(DUEL)
     tiny(monkeypatch)
     values = []

@@ -1,22 +1,15 @@
 """The notebook of the docs: it runs, gives its stored outputs, and holds nothing of one machine."""
 
-import json
 import re
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 
 FILE = ROOT / "docs" / "first-steps.ipynb"
 needs_jupyter = pytest.mark.needs("ipykernel", "nbclient", "nbformat")
-
-
-def cells() -> list[dict[str, Any]]:
-    """Return the code cells."""
-    found = json.loads(FILE.read_text(encoding="utf-8"))["cells"]
-    return [cell for cell in found if cell["cell_type"] == "code"]
 
 
 @pytest.mark.slow
@@ -30,15 +23,8 @@ def test_a_run_gives_the_stored_outputs() -> None:
 def test_outputs_are_stored_without_marks_of_a_machine() -> None:
     text = FILE.read_text(encoding="utf-8")
     assert not re.search(r"/(home|root|tmp|Users)/", text)
-    printed = "".join(
-        "".join(output.get("text", [])) for cell in cells() for output in cell["outputs"]
-    )
-    assert re.search(r"score \d+", printed)
-    assert "value 9.679 points" in printed
-    assert all(output.get("name") != "stderr" for cell in cells() for output in cell["outputs"])
-    assert any(
-        "image/png" in output.get("data", {}) for cell in cells() for output in cell["outputs"]
-    )
+    assert '"image/png"' in text
+    assert '"stderr"' not in text
 
 
 @needs_jupyter

@@ -6,11 +6,9 @@ from pathlib import Path
 import gymnasium as gym
 import pytest
 
-import wfb_gym
 from tools import pages
 from tools.documents import find_stale_files
 from tools.pages import (
-    SECTIONS,
     Argument,
     check_arguments,
     merge_sections,
@@ -27,13 +25,6 @@ def test_every_id_has_a_current_page() -> None:
     ids = {name for name in gym.registry if name.startswith("wfb_gym/")}
     made = [text for path, text in wanted.items() if path not in pages.WRITTEN]
     assert {text.split('make("')[1].split('"')[0] for text in made} == ids
-
-
-@pytest.mark.parametrize("name", list(pages.newest_specs()))
-def test_sections_in_gymnasiums_order(name: str) -> None:
-    text = (pages.FOLDER / f"{name}.md").read_text(encoding="utf-8")
-    assert tuple(split_sections(text))[1:] == SECTIONS
-    assert text.count(f"`{wfb_gym.bundled_scenarios()[0]}`") == 1
 
 
 def test_a_class_extends_the_text_of_its_base() -> None:

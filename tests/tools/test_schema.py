@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.pages import PACKAGE, ROOT, blocks, page
+from tests.support.pages import PACKAGE, ROOT, blocks, page
 from tools import schema
 from wfb_gym.cli import main
 from wfb_gym.scenario import ScenarioError, scenario_from_dict

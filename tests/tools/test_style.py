@@ -4,13 +4,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from tests.pages import PACKAGE, ROOT
+from tests.support.pages import PACKAGE, ROOT
 from tools import style
 from tools.style import RULES, Rules, find_all, read_repository
 
 TEXT = (ROOT / RULES).read_text(encoding="utf-8")
 HABITS = TEXT.partition("[[allow]]")[0]
-ALLOW = '[[allow]]\ntext = "main"\nreason = "every command has one"\n'
 
 EXAMPLES = {
     "Install what training needs.": "what",

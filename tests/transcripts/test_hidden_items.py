@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from tests.engine.test_hidden_items import twins
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.playing import narrate_randomly
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import PolicySpec
@@ -41,20 +42,9 @@ TWICE = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL], weights=
 
 def play(scenario: Scenario, seed: int) -> Transcript:
     """Play a battle at random, with items used whenever they can be."""
-    narrated, rng, events = NarratedBattle(scenario), np.random.default_rng(seed), []
-    while not narrated.battle.is_over:
-        battle = narrated.battle
-        if battle.is_chance():
-            outcomes = battle.chance_outcomes()
-            chances = np.array([chance for _, chance in outcomes])
-            chosen = rng.choice(len(outcomes), p=chances / chances.sum())
-            events.append(narrated.resolve(outcomes[chosen][0]))
-            continue
-        legal = battle.legal_actions()
-        items = [code for code in legal if actions.FIRST_ITEM <= code < actions.FIRST_REROLL]
-        going_on = items or [code for code in legal if code != actions.PASS] or legal
-        events.append(narrated.act(int(rng.choice(going_on if rng.random() < 0.8 else legal))))
-    return Transcript(scenario, ("one", "other"), 5, tuple(events), narrated.battle.points, True)
+    narrated = NarratedBattle(scenario)
+    events = tuple(narrate_randomly(narrated, np.random.default_rng(seed)))
+    return Transcript(scenario, ("one", "other"), 5, events, narrated.battle.points, True)
 
 
 def lines_of(path: Path) -> list[Any]:
@@ -155,22 +145,16 @@ def other_deal(transcript: Transcript, deals: list[int]) -> Transcript | None:
     return Transcript(transcript.scenario, transcript.players, 5, tuple(events), points, True)
 
 
-def test_a_public_file_contains_no_deal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("public", [False, True])
+def test_only_a_public_file_hides_the_deal(public: bool, tmp_path: Path) -> None:
     path = tmp_path / "battle.jsonl"
-    write(play(TWICE, 1), path, public=True)
+    write(play(TWICE, 1), path, public=public)
     header, deal, *_ = lines_of(path)
-    assert header["public"] is True
-    assert header["seed"] is None
-    assert (deal["node"], deal["roll"], deal["outcome"]) == ("DEAL", [], None)
-    assert "Dispel" not in deal["words"]
-
-
-def test_a_full_file_is_not_marked(tmp_path: Path) -> None:
-    path = tmp_path / "battle.jsonl"
-    write(play(TWICE, 1), path)
-    header, deal, *_ = lines_of(path)
-    assert "public" not in header
-    assert deal["outcome"] in (0, 1, 2)
+    assert header.get("public", False) is public
+    assert (header["seed"] is None) is public
+    assert (deal["node"], deal["roll"]) == ("DEAL", [])
+    assert deal["outcome"] in ((None,) if public else (0, 1, 2))
+    assert not public or "Dispel" not in deal["words"]
 
 
 def test_without_hidden_items_a_public_transcript_is_the_same() -> None:
@@ -178,23 +162,22 @@ def test_without_hidden_items_a_public_transcript_is_the_same() -> None:
     assert transcript.published() is transcript
 
 
-def test_a_full_transcript_without_a_deal_is_rejected(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "message"),
+    [
+        (None, 'line 2: expected "outcome", a whole number'),
+        (3, r"line 2: expected .*one of \[0, 1, 2\]"),
+    ],
+)
+def test_a_full_transcript_with_another_deal_is_rejected(
+    outcome: int | None, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "battle.jsonl"
     write(play(TWICE, 1), path)
     lines = lines_of(path)
-    lines[1]["outcome"] = None
+    lines[1]["outcome"] = outcome
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(TranscriptError, match='line 2: expected "outcome", a whole number'):
-        read(path)
-
-
-def test_an_impossible_deal_is_rejected(tmp_path: Path) -> None:
-    path = tmp_path / "battle.jsonl"
-    write(play(TWICE, 1), path)
-    lines = lines_of(path)
-    lines[1]["outcome"] = 3
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    with pytest.raises(TranscriptError, match=r"line 2: expected .*one of \[0, 1, 2\]"):
+    with pytest.raises(TranscriptError, match=message):
         replay(read(path))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
 from wfb_gym._records import Records
 from wfb_gym.engine import actions
 from wfb_gym.engine.actions import PASS

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.playing import narrate_randomly
 from wfb_gym.engine.actions import (
     FIRST_CAST,
     FIRST_DICE,
@@ -297,23 +298,11 @@ def test_a_new_phase_is_described() -> None:
 # --- the visible position ------------------------------------------------------------------
 
 
-def random_events(narrated: NarratedBattle, rng: np.random.Generator) -> Any:
-    battle = narrated.battle
-    while not battle.is_over:
-        if battle.is_decision():
-            legal = battle.legal_actions()
-            yield narrated.act(legal[int(rng.integers(len(legal)))])
-        else:
-            outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
-            shares = np.array(chances) / sum(chances)
-            yield narrated.resolve(int(rng.choice(outcomes, p=shares)))
-
-
 @pytest.mark.parametrize("scenario", bundled_scenarios())
 def test_the_visible_position_is_the_state_until_the_last_phases(scenario: str) -> None:
     narrated = NarratedBattle(load_scenario(scenario))
     checked = 0
-    for event in random_events(narrated, np.random.default_rng(1)):
+    for event in narrate_randomly(narrated, np.random.default_rng(1)):
         assert event.words.endswith(".")
         assert "  " not in event.words
         state, shown = narrated.battle.state, narrated.visible.state
@@ -364,7 +353,7 @@ def test_losses_on_the_table_add_up_to_the_points() -> None:
     for _ in range(5):
         narrated = NarratedBattle(load_scenario("border-skirmish").first_phases(1))
         lost = 0.0
-        for _ in random_events(narrated, rng):
+        for _ in narrate_randomly(narrated, rng):
             pass
         for side, sign in ((0, -1.0), (1, 1.0)):
             for k, each in enumerate(narrated.scenario.armies[side].units):
@@ -379,7 +368,7 @@ def test_losses_on_the_table_add_up_to_the_points() -> None:
 def test_narration_does_not_change_the_battle() -> None:
     narrated = NarratedBattle(load_scenario("storm-council"))
     plain = Battle(narrated.battle.packed_scenarios)
-    for event in random_events(narrated, np.random.default_rng(5)):
+    for event in narrate_randomly(narrated, np.random.default_rng(5)):
         (plain.act if event.kind == "decision" else plain.resolve)(event.code)
         assert plain.key() == narrated.battle.key()
     assert plain.points == narrated.battle.points
@@ -401,31 +390,23 @@ def test_rerolls() -> None:
     assert words[-1].startswith("5: 7 against 5, Bolt is cast")
 
 
-def test_items_that_boost_do_not_dispel_by_themselves() -> None:
+@pytest.mark.parametrize(
+    ("uses", "words"),
+    [
+        (1, "The dispeller tries to dispel with 1 die and the Ring against 8 with +2."),
+        (2, "The dispeller tries to dispel with 1 die and 2 uses of the Ring against 8 with +4."),
+    ],
+)
+def test_items_that_boost_do_not_dispel_by_themselves(uses: int, words: str) -> None:
     ring = {"name": "Ring", "uses": 1, "when_dispelling": {"bonus": 2}}
     narrated = narrate(
         army(wizard(4, spell(), spell("Beam"))),
-        army(dispel_dice=1, items=["Ring"]),
+        army(dispel_dice=1, items=["Ring"] * uses),
         items=[ring],
     )
-    words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
-    assert narrated.act(FIRST_ITEM).words == (  # and the only die with it
-        "The dispeller tries to dispel with 1 die and the Ring against 8 with +2."
-    )
-    assert narrated.roll(6).words == "6: 8 against 8, Bolt is dispelled."
-
-
-def test_several_uses_of_an_item_are_counted() -> None:
-    ring = {"name": "Ring", "uses": 1, "when_dispelling": {"bonus": 2}}
-    narrated = narrate(
-        army(wizard(4, spell(), spell("Beam"))),
-        army(dispel_dice=1, items=["Ring", "Ring"]),
-        items=[ring],
-    )
-    words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4), FIRST_ITEM)
-    assert narrated.act(FIRST_ITEM).words == (
-        "The dispeller tries to dispel with 1 die and 2 uses of the Ring against 8 with +4."
-    )
+    uses_of_ring = [FIRST_ITEM] * uses  # the last one also commits the only die
+    assert words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4), *uses_of_ring)[-1] == words
+    assert narrated.roll(6).words == f"6: {6 + 2 * uses} against 8, Bolt is dispelled."
 
 
 def test_a_spell_in_play_is_dispelled_later() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.envs.playing import IDS, PHASES, episode, highest, pick, picks, raw, same
 from tests.envs.test_generated import SMALL
+from tests.support.playing import IDS, PHASES, episode, highest, pick, picks, raw, same
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios

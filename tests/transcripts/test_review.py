@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.players.analysis import Analyst

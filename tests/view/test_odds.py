@@ -4,10 +4,12 @@ from fractions import Fraction
 
 import pytest
 
+from tests.support.builders import army, spell, wizard
+from tests.support.packed import scenario
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario, scenario_from_dict
+from wfb_gym.scenario import load_scenario
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.odds import cast_odds, dispel_odds
 
@@ -37,8 +39,8 @@ def test_only_the_pending_spell() -> None:
     battle = Battle(pack(DUEL))
     battle.act(FIRST_CAST + 2)
     before = battle.key()
-    ((name, spell),) = cast_odds(NAMES, battle).items()
-    assert (name, spell.points, len(spell.casts)) == ("Burning Head (9+)", 50.0, 5)
+    ((name, odds),) = cast_odds(NAMES, battle).items()
+    assert (name, odds.points, len(odds.casts)) == ("Burning Head (9+)", 50.0, 5)
     assert battle.key() == before
 
 
@@ -55,24 +57,17 @@ def test_dispels_save_the_points_of_the_spell() -> None:
 
 
 def test_the_best_target_counts_until_one_is_chosen() -> None:
-    scenario = load_scenario("border-skirmish")
-    names, battle = ScenarioNames(scenario), Battle(pack(scenario))
-    spells = cast_odds(names, battle)
+    skirmish = load_scenario("border-skirmish")
+    spells = cast_odds(ScenarioNames(skirmish), Battle(pack(skirmish)))
     assert spells
-    for spell in spells.values():
-        for each in spell.casts:
-            assert each.points == pytest.approx(each.cast * spell.points)
+    for odds in spells.values():
+        for each in odds.casts:
+            assert each.points == pytest.approx(each.cast * odds.points)
 
 
 def test_any_double_of_a_cast_is_irresistible_with_the_book_of_hoeth() -> None:
-    document = {
-        "name": "book",
-        "caster": {"wizards": [{"name": "Loremaster", "level": 2, "items": ["Book of Hoeth"],
-                                "spells": [{"name": "Bolt", "casting_value": 5, "worth": 10}]}]},
-        "dispeller": {},
-    }  # fmt: skip
-    scenario = scenario_from_dict(document)
-    (spell,) = cast_odds(ScenarioNames(scenario), Battle(pack(scenario))).values()
-    two = spell.casts[1]
+    book = scenario(army(wizard(2, spell("Bolt", 5), items=["Book of Hoeth"])))
+    (bolt,) = cast_odds(ScenarioNames(book), Battle(pack(book))).values()
+    two = bolt.casts[1]
     assert two.irresistible == 4 / 36  # 3 3, 4 4, 5 5, 6 6: two 2s do not reach 5
     assert (two.cast, two.miscast) == (30 / 36, 1 / 36)

@@ -1,5 +1,6 @@
 """The view of a position: the contents that every renderer shows."""
 
+from tests.support.playing import narrate
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import NarratedBattle
@@ -19,8 +20,7 @@ def test_a_position_with_its_armies_step_and_pending_spell() -> None:
     assert [spell.points for spell in wizard.spells] == [20.0, 40.0, 50.0, 60.0]
     assert {spell.status for spell in wizard.spells} == {SpellStatus.CASTABLE}
     assert view.pending == ""
-    for action in (FIRST_CAST, FIRST_DICE + 2):
-        narrated.act(action)
+    narrate(narrated, FIRST_CAST, FIRST_DICE + 2)
     assert narrated.view().step.dice == 2
     narrated.roll(3, 4)
     view = narrated.view()
@@ -45,8 +45,6 @@ def test_a_decision_has_its_question_stake_and_notes() -> None:
     assert (decision.question, decision.stake) == ("What will you cast?", "")
     assert decision.actions[FIRST_CAST].text == "cast Fire Ball (5+)"
     assert decision.notes[FIRST_CAST] == "20 points"
-    for action in (FIRST_CAST, FIRST_DICE + 2):
-        narrated.act(action)
-    narrated.roll(3, 4)
+    narrate(narrated, FIRST_CAST, FIRST_DICE + 2, (3, 4))
     decision = view_decision(narrated.names, narrated.battle)
     assert decision.stake.endswith("Fire Ball (5+) would bring the caster 20 points.")

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, sync_playwright
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 from tests.web.browser import CHROMIUM, SIZES, served
 from tests.web.playing import choose, play_to_the_end, start
 from wfb_gym.cli import main

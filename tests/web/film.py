@@ -14,7 +14,7 @@ from typing import NamedTuple
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 from tests.web.browser import CHROMIUM, served
 from tests.web.playing import choose, start
 

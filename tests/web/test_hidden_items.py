@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engine.hidden import SCROLL, STONE, kinds
+from tests.support.hidden import SCROLL, STONE, kinds
 from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL
 from wfb_gym.engine.hidden_items import may_be_kind
 from wfb_gym.engine.state import Node

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 from tests.web.browser import CHROMIUM, SIZES, served
 from tests.web.layout import cut_off
 from tests.web.playing import choose, play_to_the_end, start

@@ -28,19 +28,15 @@ _CAST_NEEDS = 32
 def _cast_table() -> NDArray[np.float64]:
     table = np.zeros((2, _CAST_NEEDS, DICE + 1))
     for irresistible in range(2):
-        for need in range(_CAST_NEEDS):
-            for dice in range(1, DICE + 1):
-                for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
-                    outcome = casting_outcome(
-                        ROLL_SUMMARY_ONES[reading],
-                        ROLL_SUMMARY_SIXES[reading],
-                        ROLL_SUMMARY_TOTAL[reading],
-                        0,
-                        need,
-                        irresistible == 1,
-                    )
-                    if outcome == Casting.CAST or outcome == Casting.IRRESISTIBLE:
-                        table[irresistible, need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
+        for dice in range(1, DICE + 1):
+            for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
+                ones, sixes = ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading]
+                total = ROLL_SUMMARY_TOTAL[reading]
+                for need in range(_CAST_NEEDS):
+                    outcome = casting_outcome(ones, sixes, total, 0, need, irresistible == 1)
+                    if outcome != Casting.CAST and outcome != Casting.IRRESISTIBLE:
+                        break  # a higher casting value fails too
+                    table[irresistible, need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
     return table
 
 
@@ -51,10 +47,11 @@ def _dispel_table() -> NDArray[np.float64]:
         for dice in range(1, DICE + 1):
             for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
                 ones, sixes = ROLL_SUMMARY_ONES[reading], ROLL_SUMMARY_SIXES[reading]
+                total = ROLL_SUMMARY_TOTAL[reading]
                 for need in range(HIGHEST_NEED + 1):
-                    total = ROLL_SUMMARY_TOTAL[reading]
-                    if is_dispelled(ones, sixes, total, 0, need, double_six == 1):
-                        table[double_six, need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
+                    if not is_dispelled(ones, sixes, total, 0, need, double_six == 1):
+                        break  # nor is a higher number matched
+                    table[double_six, need, dice] += ROLL_SUMMARY_PROBABILITY[reading]
     return table
 
 

@@ -9,25 +9,11 @@ import torch
 
 from agents.checkpoints import NAME, CheckpointError, load_checkpoint
 from agents.self_play.grading import exact_scores, keep_best
-from agents.self_play.settings import Settings
 from agents.self_play.trainer_state import check_checkpoint, restore_trainer, save_trainer
 from agents.train_fast import Rollout, Trainer, compute_advantages
+from tests.agents.small_training import ALONE, small_settings
 from wfb_gym import solver
 from wfb_gym.encoding.layout import layout
-
-ALONE = """
-name = "own"
-description = "The dispeller has no dice."
-
-[[caster.wizards]]
-name = "Hermit"
-level = 2
-points = 60
-spells = [{ name = "Fire Ball", worth = 20 }, { name = "Fiery Blast", worth = 40 }]
-
-[dispeller]
-dispel_dice = 0
-"""
 
 
 def advantages(
@@ -89,11 +75,13 @@ def test_two_battles_in_one_column_do_not_mix() -> None:
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
 def test_exploratory_actions_count_by_their_weight(tmp_path: Path, weight: float) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=64, rollout=8, width=16, out=tmp_path,
-        exploring_starts=0.0, exploration_weight=weight, entropy_coefficient=1e-12,
+    settings = small_settings(
+        tmp_path,
+        exploring_starts=0.0,
+        exploration_weight=weight,
+        entropy_coefficient=1e-12,
         final_entropy_coefficient=1e-12,
-    )  # fmt: skip
+    )
     trainer = Trainer(settings)
     trainer.epsilon[:] = 1.0  # every action is exploratory
     trainer._draw_epsilon = lambda begun: None  # type: ignore[method-assign]
@@ -106,9 +94,7 @@ def test_exploratory_actions_count_by_their_weight(tmp_path: Path, weight: float
 
 @pytest.mark.slow
 def test_training_reaches_nearly_the_optimum(tmp_path: Path) -> None:
-    settings = Settings(
-        scenario=("apprentice",), steps=150_000, num_envs=256, width=32, out=tmp_path
-    )
+    settings = small_settings(tmp_path, steps=150_000, num_envs=256, rollout=16, width=32)
     trainer = Trainer(settings)
     solution = solver.solve("apprentice")
     before = exact_scores(trainer, [solution])
@@ -121,10 +107,14 @@ def test_training_reaches_nearly_the_optimum(tmp_path: Path) -> None:
 def test_an_initial_entropy_bonus_of_0_stays_0(tmp_path: Path) -> None:
     weights = []
     for final in (0.0, 0.5):
-        settings = Settings(
-            scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6, out=tmp_path,
-            entropy_coefficient=0.0, final_entropy_coefficient=final,
-        )  # fmt: skip
+        settings = small_settings(
+            tmp_path,
+            num_envs=32,
+            rollout=4,
+            steps=10**6,
+            entropy_coefficient=0.0,
+            final_entropy_coefficient=final,
+        )
         trainer = Trainer(settings)
         trainer.update()
         weights.append(list(trainer.learners[0].network.parameters()))
@@ -132,10 +122,9 @@ def test_an_initial_entropy_bonus_of_0_stays_0(tmp_path: Path) -> None:
 
 
 def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
-    (tmp_path / "alone.toml").write_text(ALONE)
-    settings = Settings(
-        scenario=(str(tmp_path / "alone.toml"),), num_envs=32, rollout=4, width=16, out=tmp_path
-    )
+    (tmp_path / "alone.toml").write_text(ALONE.format(worth=20))
+    path = str(tmp_path / "alone.toml")
+    settings = small_settings(tmp_path, scenario=(path,), num_envs=32, rollout=4)
     trainer = Trainer(settings)
     before = [
         [each.clone() for each in learner.network.parameters()] for learner in trainer.learners
@@ -154,11 +143,8 @@ def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
     """A trainer that has saved a checkpoint."""
     trainer = Trainer(
-        Settings(
-            scenario=("apprentice",), num_envs=8, rollout=4, width=16, steps=10**6,
-            out=tmp_path_factory.mktemp("run"),
-        )
-    )  # fmt: skip
+        small_settings(tmp_path_factory.mktemp("run"), num_envs=8, rollout=4, steps=10**6)
+    )
     trainer.update()
     trainer.curve.append({"seconds": 1.0, "frames": 32, "scores": {"caster": 50.0}})
     keep_best(trainer, {"caster": 50.0})
@@ -284,9 +270,7 @@ def test_settings_of_a_checkpoint_of_any_type_are_compared(trained: Trainer, set
 
 
 def test_a_restored_trainer_continues_exactly(tmp_path: Path) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=32, rollout=4, width=16, steps=10**6, out=tmp_path
-    )
+    settings = small_settings(tmp_path, num_envs=32, rollout=4, steps=10**6)
     whole, first = Trainer(settings), Trainer(settings)
     for _ in range(6):
         whole.update()
@@ -305,9 +289,7 @@ def test_a_restored_trainer_continues_exactly(tmp_path: Path) -> None:
 
 
 def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
-    settings = Settings(
-        scenario=("apprentice",), num_envs=32, rollout=4, width=16, out=tmp_path, features="raw"
-    )
+    settings = small_settings(tmp_path, num_envs=32, rollout=4, features="raw")
     trainer = Trainer(settings)
     for _ in range(3):
         trainer.update()

@@ -5,107 +5,39 @@ value it at the points that it brings plus the value of the next position. It do
 both positions have the same spells.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
+from tests.support.builders import army, game, known, lasting, spell, unit, wizard
 from wfb_gym.encoding.positions import position_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.queries import bit
 from wfb_gym.engine.state import Node, new_states
-from wfb_gym.generating import Generation, generate
-from wfb_gym.packing import pack
 from wfb_gym.packing.records import Duration
 from wfb_gym.players.search.duel import MOST_SPELLS
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.phase_values import is_known
-from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import SPELLS
 
-from ...engine.builders import army, game, lasting, spell, wizard
+from .positions import positions, scenario_of
 
-STORM = Generation(points=2000, units=8, phases=3, lores=("Heavens",), opposition="none")
-DUEL = Generation(duel=True, phases=4)
-SMALL = Generation(points=500, phases=4)
 SLACK = 0.03
 """Relative tolerance of values, as a share of the greatest points. The cost of a miscast in later
 phases is counted with the scrolls before one is read; a miscast that ends all spells in play takes
 a spell of one turn or a Comet only if it was in play before."""
-STORM_AND_HOST = {
-    "name": "storm-and-host",
-    "phases": 3,
-    "battlefield": {"width": 48.0, "depth": 48.0},
-    "caster": {
-        "wizards": [
-            {
-                "name": "Astromancer",
-                "level": 4,
-                "spells": [{"name": "The Comet of Casandora"}],
-                "position": [24.0, 2.0],
-            }
-        ],
-        "units": [
-            {
-                "name": "Knights",
-                "toughness": 4,
-                "models": 20,
-                "points": 60.0,
-                "position": [24.0, 6.0],
-            }
-        ],
-        "power_dice": 6,
-    },
-    "dispeller": {
-        "units": [
-            {
-                "name": "Boyz",
-                "toughness": 4,
-                "models": 20,
-                "points": 5.0,
-                "position": [24.0, 40.0],
-                "facing": 180.0,
-            }
-        ],
-        "dispel_dice": 2,
-    },
-}
-"""Return a Comet at enemies of few points, in an army of many more points."""
 
 
-def scenario_of(name: str) -> Scenario:
-    kind, _, seed = name.partition(":")
-    kinds = {"storm": STORM, "duel": DUEL, "small": SMALL}
-    return generate(int(seed), kinds[kind]) if seed else load_scenario(name)
-
-
-def decisions(scenario: Scenario, seed: int, eager: bool = False) -> Iterator[Battle]:
-    """Yield the decisions of a battle played at random.
-
-    Eager casters throw all their dice at a Comet if they can.
-    """
-    rng, battle = np.random.default_rng(seed), Battle(pack(scenario))
-    while not battle.is_over:
-        if battle.is_chance():
-            codes, chances = zip(*battle.chance_outcomes(), strict=True)
-            battle.resolve(int(rng.choice(codes, p=np.array(chances) / sum(chances))))
-            continue
-        yield battle
-        legal = battle.legal_actions()
+def choices(battle: Battle) -> list[int]:
+    """Return the actions of casters who throw all their dice at a Comet if they can."""
+    legal = battle.legal_actions()
+    if battle.node == Node.NOMINATE:
         spells = battle.packed.armies[int(battle.state.active)].spells
-        comets = [
-            code
-            for code in legal
-            if FIRST_CAST <= code < FIRST_IN_PLAY
-            and spells[code - FIRST_CAST].duration == Duration.DELAYED
-        ]
-        if eager and battle.node == Node.NOMINATE and comets:
-            battle.act(comets[0])
-        elif eager and battle.node == Node.POOL_DICE:
-            battle.act(legal[-1])
-        else:
-            battle.act(int(rng.choice(legal)))
+        for code in legal:
+            if FIRST_CAST <= code < FIRST_IN_PLAY:
+                if spells[code - FIRST_CAST].duration == Duration.DELAYED:
+                    return [code]
+    return legal[-1:] if battle.node == Node.POOL_DICE else legal
 
 
 def value_after(agent: PhaseSearchAgent, before: Battle, after: Battle) -> float:
@@ -156,10 +88,11 @@ def slack(before: Battle, after: Battle, code: int) -> float:
 )  # fmt: skip
 def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
     agent, checked = PhaseSearchAgent(MOST_SPELLS - 1), 0
-    for before in decisions(scenario_of(name), seed=2, eager=eager):
-        if not is_known(before.state):
+    chosen = choices if eager else Battle.legal_actions
+    for before in positions(scenario_of(name), np.random.default_rng(2), chosen):
+        if not before.is_decision() or not is_known(before.state):
             continue
-        values, known = agent.action_values(before), spells_of(agent)
+        values, castable = agent.action_values(before), spells_of(agent)
         greatest = float(agent._scratch.duel[0].greatest)
         for code, value in values.items():
             after = before.copy()
@@ -170,7 +103,7 @@ def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
                 continue
             found = gained + value_after(agent, before, after)
             nominated = code - FIRST_CAST if FIRST_CAST <= code < FIRST_IN_PLAY else -1
-            if follows and spells_of(agent) != known - {nominated}:
+            if follows and spells_of(agent) != castable - {nominated}:
                 continue
             checked += 1
             where = f"{before.node.name} to {after.node.name} by {code}"
@@ -186,8 +119,13 @@ def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.1])
 def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) -> None:
     """Also if the caster's army is worth more than the surviving enemies."""
-    scenario = scenario_from_dict(STORM_AND_HOST)
-    battle, agent = Battle(pack(scenario)), PhaseSearchAgent()
+    knights = unit("Knights", 20, toughness=4, points=60.0, position=[24.0, 6.0])
+    boyz = unit("Boyz", 20, toughness=4, points=5.0, position=[24.0, 40.0], facing=180.0)
+    comet = wizard(4, known("The Comet of Casandora"), position=[24.0, 2.0])
+    battle, agent = game(
+        army(comet, units=[knights], power_dice=6), army(units=[boyz], dispel_dice=2),
+        phases=3, battlefield={"width": 48.0, "depth": 48.0},
+    ), PhaseSearchAgent()  # fmt: skip
     battle.state.unit_wounds[1] = battle.state.unit_wounds[1] * share
     battle.act(FIRST_CAST)
     while battle.node != Node.DISPEL:
@@ -209,9 +147,7 @@ def test_each_scroll_costs_the_spells_that_its_reader_has_in_play() -> None:
         army(wizard(2, spell("Bolt", 3, 20.0)), power_dice=5),
         army(wizard(1, ward, name="Warden", **scroll), wizard(1, name="Reader", **scroll)),
     )
-    begun.act(FIRST_CAST)
-    begun.act(FIRST_DICE + 2)
-    begun.roll(3, 4)
+    begun.play([FIRST_CAST, FIRST_DICE + 2, (3, 4)])
     agent, values = PhaseSearchAgent(), {}
     for code, value in agent.action_values(begun).items():
         if code >= FIRST_ITEM:

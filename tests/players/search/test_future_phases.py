@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, army, lasting, miscast, spell, unit, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -14,8 +15,6 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame
-
-from ...engine.builders import Data, army, lasting, miscast, spell, unit, wizard
 
 HARMLESS = miscast({"kind": "points_lost", "points": 20.0})
 BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data, army, miscast, spell, wizard
 from wfb_gym._records import new_records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
@@ -13,8 +14,6 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import PlySearchAgent
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver import solve
-
-from ...engine.builders import Data, army, miscast, spell, wizard
 
 BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)
 WAITING = {0: 0.0, 1: 5 / 6, 2: (5 / 6 + 25 / 36) / 2}

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.builders import Data, army, lasting, miscast, spell, wizard
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import Scenario, scenario_from_dict
-
-from ...engine.builders import Data, army, lasting, miscast, spell, wizard
 
 COST = 20.0
 HARMLESS = miscast({"kind": "points_lost", "points": COST})

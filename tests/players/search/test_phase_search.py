@@ -6,24 +6,24 @@ import pytest
 from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym.encoding.positions import position_of
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 
+from .positions import positions
 
-@pytest.mark.parametrize("spells", [0, 8])
-def test_too_few_or_too_many_spells_are_rejected(spells: int) -> None:
-    with pytest.raises(ValueError, match=f"spells of 1 to 7, found {spells}"):
-        PhaseSearchAgent(spells)
+SLOW = pytest.mark.slow
+
+
+FIRST_PHASE = load_scenario("border-skirmish").first_phases(1)
 
 
 @pytest.mark.parametrize("seat", SEATS)
-def test_a_small_phase_is_played_as_well_as_it_can_be(seat: str) -> None:
-    score = solver.normalised_score("apprentice", make_agent("phase-search"), seat).score
+@pytest.mark.parametrize("scenario", ["apprentice", pytest.param(FIRST_PHASE, marks=SLOW)])
+def test_a_phase_is_played_as_well_as_it_can_be(scenario: str | Scenario, seat: str) -> None:
+    score = solver.normalised_score(scenario, make_agent("phase-search"), seat).score
     assert score is not None
     assert score > 99.0
 
@@ -46,32 +46,18 @@ def test_a_lesser_spell_goes_first_at_nearly_no_cost(name: str, draws: bool) -> 
     agent, rng = PhaseSearchAgent(), np.random.default_rng(4)
     costs = []
     for _ in range(12):
-        battle = Battle(pack(load_scenario(name)))
-        while not battle.is_over:
-            if battle.is_chance():
-                codes, chances = zip(*battle.chance_outcomes(), strict=True)
-                battle.resolve(int(rng.choice(codes, p=np.array(chances) / sum(chances))))
+        for battle in positions(load_scenario(name), rng):
+            if battle.node != Node.NOMINATE:
                 continue
-            if battle.node == Node.NOMINATE:
-                values = agent.action_values(battle)
-                sign = 1.0 if battle.mover == 0 else -1.0
-                best = max(sign * value for value in values.values())
-                chosen = np.zeros(1, np.int64)
-                agent._choose(position_of(battle), chosen)
-                greatest = float(agent._scratch.duel[0].greatest)
-                costs.append((best - sign * values[int(chosen[0])]) / max(greatest, 1.0))
-            battle.act(int(rng.choice(battle.legal_actions())))
+            values = agent.action_values(battle)
+            sign = 1.0 if battle.mover == 0 else -1.0
+            best = max(sign * value for value in values.values())
+            chosen = np.zeros(1, np.int64)
+            agent._choose(position_of(battle), chosen)
+            greatest = float(agent._scratch.duel[0].greatest)
+            costs.append((best - sign * values[int(chosen[0])]) / max(greatest, 1.0))
     assert max(costs) <= 0.005 + 1e-9
     assert (max(costs) > 1e-6) == draws
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seat", SEATS)
-def test_the_first_phase_of_a_battle(seat: str) -> None:
-    phase = load_scenario("border-skirmish").first_phases(1)
-    score = solver.normalised_score(phase, PhaseSearchAgent(), seat).score
-    assert score is not None
-    assert score > 99.0
 
 
 @pytest.mark.slow

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.builders import Data, army, lasting, miscast, spell, wizard
 from wfb_gym.encoding.history import new_histories, note
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import HIDDEN_KINDS
-
-from .builders import Data, army, lasting, miscast, spell, wizard
 
 SCROLL, STONE, LUCK = "Dispel Scroll", "Power Stone", "Luckstone"
 

@@ -119,6 +119,30 @@ class Game(Battle):
         assert self.state.power == power - dice
         assert self.state.own_dice[wizard_index] == reserve - own
 
+    def cast_with(self, name: str, *faces: int, own: int = 0, wizard: int | None = None) -> float:
+        """Cast the spell with these dice, `own` of them from the reserve; return the points."""
+        self.cast(name, len(faces) - own, own=own, wizard=wizard)
+        return self.roll(*faces)
+
+    def miscast(
+        self,
+        name: str = "Bolt",
+        table: tuple[int, ...] = (3, 4),
+        *,
+        own: int = 0,
+        wizard: int | None = None,
+    ) -> float:
+        """Cast the spell with two 1s and roll these dice on the table; return the points."""
+        self.cast_with(name, 1, 1, own=own, wizard=wizard)
+        assert self.node == Node.ROLL_MISCAST
+        return self.roll(*table)
+
+    def pass_until(self, phase: int) -> None:
+        """Pass with both players until that phase, which starts before any other roll."""
+        while self.is_decision() and self.state.phase < phase:
+            self.act(PASS)
+        assert self.state.phase == phase
+
     def stop(self) -> None:
         """Cast nothing more in this phase."""
         assert self.node == Node.NOMINATE

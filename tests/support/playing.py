@@ -9,9 +9,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.view.events import Event
 
 IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 SEAT = {"wfb_gym/Caster-v0": 0, "wfb_gym/Dispeller-v0": 1}
@@ -136,6 +139,26 @@ def throw(battle: Battle, rng: np.random.Generator) -> None:
     outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
     shares = np.array(chances)
     battle.resolve(int(outcomes[rng.choice(len(outcomes), p=shares / shares.sum())]))
+
+
+def narrate_randomly(narrated: NarratedBattle, rng: np.random.Generator) -> Iterator[Event]:
+    """Play a narrated battle to its end, mostly with items and casts where they are legal."""
+    while not narrated.battle.is_over:
+        battle = narrated.battle
+        if battle.is_chance():
+            outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
+            shares = np.array(chances) / sum(chances)
+            yield narrated.resolve(int(rng.choice(outcomes, p=shares)))
+            continue
+        legal = battle.legal_actions()
+        items = [code for code in legal if FIRST_ITEM <= code < FIRST_REROLL]
+        preferred = items or [code for code in legal if code != PASS] or legal
+        yield narrated.act(int(rng.choice(preferred if rng.random() < 0.8 else legal)))
+
+
+def narrate(narrated: NarratedBattle, *steps: int | tuple[int, ...]) -> list[Event]:
+    """Choose an action for each number and roll the faces of each tuple; returns the events."""
+    return [narrated.act(step) if isinstance(step, int) else narrated.roll(*step) for step in steps]
 
 
 def no_decision() -> Scenario:

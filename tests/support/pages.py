@@ -3,8 +3,9 @@
 import re
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PACKAGE = Path(str(files("wfb_gym")))
 """Folder from which the package is imported: the clone, or the installation."""
 
@@ -42,6 +43,14 @@ def tables(text: str) -> list[list[list[str]]]:
 def blocks(text: str, language: str) -> list[str]:
     """Return the code blocks of a language in a page."""
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def run_blocks(text: str) -> dict[str, Any]:
+    """Run the Python blocks of a page one after another; returns the names that they define."""
+    names: dict[str, Any] = {}
+    for code in blocks(text, "python"):
+        exec(code, names)
+    return names
 
 
 def rows_of(text: str, heading: str, table: int = 0) -> list[list[str]]:

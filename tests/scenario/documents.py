@@ -1,0 +1,40 @@
+"""Scenarios that most tests of this folder begin with."""
+
+from typing import Any
+
+from wfb_gym.scenario import Scenario, scenario_from_dict
+
+Data = dict[str, Any]
+BOYZ: Data = {"name": "Boyz", "models": 20, "toughness": 4, "armour_save": 6, "points": 5}
+HORRORS: Data = {
+    "name": "Horrors",
+    "models": 10,
+    "toughness": 3,
+    "points": 15,
+    "traits": ["daemons"],
+}
+BOLT: Data = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
+WARD: Data = {"name": "Ward", "casting_value": 7, "worth": 0, "duration": "remains_in_play"}
+
+
+def read(document: Data) -> Scenario:
+    """Return the scenario of a document, which its own dump gives again."""
+    scenario = scenario_from_dict(document)
+    assert scenario_from_dict(scenario.model_dump()) == scenario
+    return scenario
+
+
+def scenario(dispeller: Data | None = None, *, keys: Data | None = None, **caster: Any) -> Scenario:
+    """Return a scenario of two armies; `keys` are further keys of the document."""
+    document = {"name": "test", "caster": caster, "dispeller": dispeller or {}}
+    return read({**document, **(keys or {})})
+
+
+def wizard(**keys: Any) -> Data:
+    """Return a wizard of level 2."""
+    return {"name": "Anna", "level": 2, **keys}
+
+
+def unit(**keys: Any) -> Data:
+    """Return a unit of 20 models."""
+    return {**BOYZ, **keys}

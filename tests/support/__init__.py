@@ -1,0 +1,1 @@
+"""Builders, commands and page readers that tests of several folders share."""
