@@ -174,7 +174,7 @@ class Review:
             f" {plural(number, 'decision')} not analysed {why}." for why, number in missing.items()
         )
         if not own:
-            return f"Nothing to decide.{rest}"
+            return f"nothing to decide.{rest}"
         about = "" if all(each.is_exact for each in own) else "about "
         mistakes = sum(each.lost >= NOTICED for each in own)
         count = plural(len(own), "decision")
