@@ -67,11 +67,8 @@ def scripts(capsys: pytest.CaptureFixture[str]) -> Any:
 
 
 @pytest.fixture
-def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reject unsolvable scenarios early, and sample each scenario once for all tests.
-
-    `tests/solver/test_estimation.py` tests estimates and rejections themselves.
-    """
+def shared_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sample each scenario once for all tests with this fixture."""
     from wfb_gym.engine.battle import Battle
     from wfb_gym.solver import estimation
     from wfb_gym.solver.sampling import sample_game
@@ -82,8 +79,19 @@ def quick_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
             _SAMPLES[key] = sample_game(battle, first)
         return _SAMPLES[key]
 
-    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 10_000)
     monkeypatch.setattr(estimation, "sample_game", remembered)
+
+
+@pytest.fixture
+def quick_refusals(shared_samples: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reject unsolvable scenarios early.
+
+    `tests/solver/test_estimation.py` tests estimates and rejections themselves.
+    """
+    from wfb_gym.solver import estimation, game_graph
+
+    monkeypatch.setattr(game_graph, "_SLICE", 10_000)
+    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 10_000)
 
 
 _NOT_COMPILED = (

@@ -153,7 +153,9 @@ def test_ctrl_c_is_not_lost_while_an_object_is_deleted(waits: bool, tmp_path: Pa
     assert (ended.status, ended.err) == (130, "interrupted\n")
 
 
-def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
+def test_ctrl_c_while_playing_keeps_the_transcript(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     kept = tmp_path / "battle.jsonl"
     with start(f"wfb_gym play apprentice --seed 1 --yes --transcript {kept}", tmp_path) as process:
         assert process.stdin is not None
@@ -169,7 +171,8 @@ def test_ctrl_c_while_playing_keeps_the_transcript(tmp_path: Path) -> None:
         rest, errors = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in errors) == (130, False), errors
     assert "You leave the table" in rest
-    assert "It was broken off here" in run_python("-m", "wfb_gym", "replay", kept).out
+    assert main(["replay", str(kept)]) == 0
+    assert "It was broken off here" in capsys.readouterr().out
 
 
 def run_into(stdout: Any, line: str, out: Path) -> tuple[int, str]:
@@ -220,7 +223,7 @@ def run_with_streams(
 PLAYING = "wfb_gym play archmage-duel --seed 1"
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("encoding", ["ascii", pytest.param("cp1252", marks=pytest.mark.slow)])
 def test_output_in_an_encoding_without_some_characters(encoding: str, tmp_path: Path) -> None:
     done = run_with_streams(PLAYING, tmp_path, encoding=encoding, answers="Böll\nquit\n")
     assert (done.returncode, done.stderr) == (0, b"")
@@ -247,8 +250,8 @@ def test_json_in_an_encoding_without_some_characters(tmp_path: Path) -> None:
     ("redirections", "last"),
     [
         ("<&-", b"You leave the table: the score is even.\n"),
-        ("2>&-", b"You leave the table: the score is even.\n"),
-        (">&-", b""),
+        pytest.param("2>&-", b"You leave the table: the score is even.\n", marks=pytest.mark.slow),
+        pytest.param(">&-", b"", marks=pytest.mark.slow),
         ("<&- >&- 2>&-", b""),
     ],
 )
@@ -305,9 +308,13 @@ WRITING = {
     ),
     "tools.rendering --out {out}/frame.png": "frame.png",
 }
+SLOW = "experiments.exploitability", "tools.rendering"
 
 
-@pytest.mark.parametrize("line", WRITING)
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(line, marks=[pytest.mark.slow] * line.startswith(SLOW)) for line in WRITING],
+)
 def test_commands_keep_the_old_file_on_a_full_disk(line: str, tmp_path: Path) -> None:
     path = tmp_path / WRITING[line]
     before = ENTRY.read_bytes() if path.suffix == ".json" else b"before"

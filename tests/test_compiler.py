@@ -57,6 +57,19 @@ def output_of(cache: Path, *words: str) -> str:
     return done.out.strip()
 
 
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache folder with the sample in it; tests copy it."""
+    folder: Path = tmp_path_factory.mktemp("stored")
+    report_of_a_process(folder)
+    return folder
+
+
+def copy_of(cache: Path, folder: Path) -> Path:
+    """Copy a cache into a folder."""
+    return Path(shutil.copytree(cache, folder, dirs_exist_ok=True))
+
+
 def test_only_entries_are_compiled_and_stored(tmp_path: Path) -> None:
     found, _ = report_of_a_process(tmp_path)
     assert found == {
@@ -109,20 +122,31 @@ def _with_core(cache: Path, before: str = "") -> str:
     return output_of(cache, "-c", _WITH_CORE.format(before=before), str(cache))
 
 
-def test_a_shared_function_is_compiled_in_the_core_and_called_there(tmp_path: Path) -> None:
-    results = "[10, 'expected 0..9']"
-    assert _with_core(tmp_path) == f"{results} 1 {_ALL_KEPT}"
+@pytest.fixture(scope="module")
+def stored_with_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache folder with the sample's core in it; tests copy it."""
+    folder: Path = tmp_path_factory.mktemp("core")
+    assert _with_core(folder) == f"[10, 'expected 0..9'] 1 {_ALL_KEPT}"
+    return folder
+
+
+def test_a_shared_function_is_compiled_in_the_core_and_called_there(
+    stored_with_core: Path, tmp_path: Path
+) -> None:
+    copy_of(stored_with_core, tmp_path)
     entry = next(tmp_path.rglob("*calls_shared*.nbc")).read_bytes()
     core = next(tmp_path.rglob("*.core-*.nbc")).read_bytes()
     raised = b"expected 0..9"  # through functions that only the core contains
     assert raised in core
     assert raised not in entry
-    assert _with_core(tmp_path) == f"{results} 0 {_ALL_KEPT}"
+    assert _with_core(tmp_path) == f"[10, 'expected 0..9'] 0 {_ALL_KEPT}"
 
 
-def test_an_entry_is_compiled_again_for_another_core(tmp_path: Path) -> None:
+def test_an_entry_is_compiled_again_for_another_core(
+    stored_with_core: Path, tmp_path: Path
+) -> None:
     results = "[10, 'expected 0..9']"
-    _with_core(tmp_path)
+    copy_of(stored_with_core, tmp_path)
     for path in tmp_path.rglob("*.core-*"):
         path.unlink()
     # Functions compiled before and after it must have different names.
@@ -225,17 +249,19 @@ def without_permission(folder: Path) -> list[str]:
     return ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
 
 
-def test_a_read_only_cache_is_used(tmp_path: Path) -> None:
-    report_of_a_process(tmp_path)
+def test_a_read_only_cache_is_used(stored: Path, tmp_path: Path) -> None:
+    copy_of(stored, tmp_path)
     files = sorted(tmp_path.rglob("*"))
     found, errors = report_of_a_process(tmp_path, "", without_permission(tmp_path))
     assert (found["loaded"], errors) == (1, "")
     assert sorted(tmp_path.rglob("*")) == files
 
 
-def test_code_missing_in_a_read_only_cache_is_compiled_and_not_stored(tmp_path: Path) -> None:
+def test_code_missing_in_a_read_only_cache_is_compiled_and_not_stored(
+    stored: Path, tmp_path: Path
+) -> None:
     only_one = "from tests.compiled_sample import difference; difference(5, 2)"
-    report_of_a_process(tmp_path)
+    copy_of(stored, tmp_path)
     for path in tmp_path.rglob("compiled_sample.sum_of_squares*"):
         path.unlink()
     found, errors = report_of_a_process(tmp_path, only_one, without_permission(tmp_path))
@@ -248,12 +274,17 @@ def test_code_missing_in_a_read_only_cache_is_compiled_and_not_stored(tmp_path: 
 
 @pytest.mark.parametrize(
     ("suffix", "harm"),
-    [("nbi", "cut"), ("nbi", "foreign"), ("nbc", "empty"), ("nbc", "changed")],
+    [
+        ("nbi", "cut"),
+        pytest.param("nbi", "foreign", marks=pytest.mark.slow),
+        pytest.param("nbc", "empty", marks=pytest.mark.slow),
+        ("nbc", "changed"),
+    ],
 )
 def test_a_damaged_cache_is_compiled_again(
-    tmp_path: Path, compiled: Path, suffix: str, harm: str
+    tmp_path: Path, stored: Path, suffix: str, harm: str
 ) -> None:
-    shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
+    copy_of(stored, tmp_path)
     for path in tmp_path.rglob(f"*.{suffix}"):
         held = path.read_bytes()
         middle = len(held) // 2
@@ -268,14 +299,6 @@ def test_a_damaged_cache_is_compiled_again(
     found, errors = report_of_a_process(tmp_path)
     assert (found["results"], found["loaded"], errors) == (RESULTS, 0, "")
     assert report_of_a_process(tmp_path)[0]["loaded"] == 1
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache folder with the sample in it."""
-    folder = tmp_path_factory.mktemp("compiled")
-    report_of_a_process(folder)
-    return folder
 
 
 def test_a_full_disk_does_not_stop_compilation(tmp_path: Path) -> None:
@@ -315,7 +338,7 @@ EntryCache._load_undamaged = look
 """
 
 
-@pytest.mark.parametrize("killed", [False, True])
+@pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_one_of_two_processes_compiles_unless_it_is_killed(tmp_path: Path, killed: bool) -> None:
     with contextlib.ExitStack() as running:
         first = running.enter_context(start_process(tmp_path, SAYS_WHEN_IT_SAVES))
@@ -416,10 +439,10 @@ def test_the_folder_is_named_with_the_first_stored_result(
     assert capsys.readouterr().err.splitlines() == expected
 
 
-@pytest.mark.parametrize("optimised", ["-O", "-OO"])
+@pytest.mark.parametrize("optimised", [pytest.param("-O", marks=pytest.mark.slow), "-OO"])
 def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised: str) -> None:
     code = "from tests.compiled_sample import report; print(report())"
-    for options, loaded in (([], 0), ([optimised], 1), ([], 1)):
+    for options, loaded in (([optimised], 0), ([], 1)):
         assert json.loads(output_of(tmp_path, *options, "-c", code))["loaded"] == loaded
 
 

@@ -247,6 +247,7 @@ def test_documented_agents_can_be_made() -> None:
         make_agent(name)
 
 
+@pytest.mark.slow
 @pytest.mark.needs("jinja2")
 def test_the_example_review_is_current(tmp_path: Path) -> None:
     """Its values are from the current players; `replay --html` writes it again."""

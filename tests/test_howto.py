@@ -18,7 +18,7 @@ import pytest
 from tests.support.pages import ROOT
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
-SHORTER = {"model.learn(50_000)": "model.learn(2_000)"}
+SHORTER = {"model.learn(50_000)": "model.learn(500)", "model.learn(30_000)": "model.learn(500)"}
 FENCES = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

@@ -18,13 +18,16 @@ COMMANDS = re.findall(r"^\$ python -m wfb_gym (.*)$", README, re.MULTILINE)
 EXTRAS = "sb3_contrib", "pettingzoo", "pyspiel", "torch"
 SERVES = "web"
 """A command that runs until it is stopped; tests/web starts it."""
+SLOW = "MaskablePPO"
+"""The block with this name trains; `docs/howto/train-a-caster.md` runs with fewer steps."""
 
 
 def block_of(code: str) -> Any:
     """Return a block as a parameter; it is skipped if a module that it imports is missing."""
     needed = [name for name in EXTRAS if re.search(rf"^(import|from) {name}\b", code, re.MULTILINE)]
     imports = re.findall(r"^(?:from \S+ )?import (.*)$", code, re.MULTILINE)
-    return pytest.param(code, marks=pytest.mark.needs(*needed), id=", ".join(imports))
+    marks = [pytest.mark.needs(*needed), *[pytest.mark.slow] * (SLOW in code)]
+    return pytest.param(code, marks=marks, id=", ".join(imports))
 
 
 @pytest.mark.parametrize("code", [block_of(code) for code in BLOCKS])

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +96,15 @@ USE = (
 )
 
 
-def shipped_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return entries of `compiled_sample`, made for the processor of shipped code."""
-    folder = tmp_path / "shipped"
-    folder.mkdir()
-    with monkeypatch.context() as patched:
+    folder: Path = tmp_path_factory.mktemp("sample")
+    cache = tmp_path_factory.mktemp("first")
+    with pytest.MonkeyPatch.context() as patched:
         for name, value in _shipped.environment().items():
             patched.setenv(name, value)
-        found, _ = report_of_a_process(tmp_path / "first", FILL.format(folder=str(folder)))
+        found, _ = report_of_a_process(cache, FILL.format(folder=str(folder)))
     assert found["results"] == RESULTS
     names = {path.name for path in folder.glob("*.nbi")}
     module = difference.__module__
@@ -110,18 +112,16 @@ def shipped_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_shipped_code_is_not_compiled_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = shipped_sample(tmp_path, monkeypatch)
+def test_shipped_code_is_not_compiled_again(sample: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sample, tmp_path / "shipped"))
     for path in folder.iterdir():
         path.chmod(0o444)
     found, compiled = report_of_a_process(tmp_path / "second", USE.format(folder=str(folder)))
     assert (found["results"], found["kept"], compiled) == (RESULTS, [], "")
 
 
-def test_damaged_code_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = shipped_sample(tmp_path, monkeypatch)
+def test_damaged_code_is_compiled_again(sample: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(sample, tmp_path / "shipped"))
     for path in folder.glob("*.nbc"):
         path.write_bytes(path.read_bytes()[:-100])
     found, compiled = report_of_a_process(tmp_path / "second", USE.format(folder=str(folder)))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -51,6 +52,14 @@ def make_one(source: TargetSource, number: int) -> bool:
     """Make the targets of a scenario; returns whether there are any."""
     (has_any,) = make_targets(source, [number])
     return has_any
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a quick run and its targets."""
+    folder: Path = tmp_path_factory.mktemp("finished")
+    assert distil.main(f"--quick {places_in(folder)}".split()) == 0
+    return folder
 
 
 def places_in(folder: Path, out: str = "run") -> str:
@@ -251,15 +260,17 @@ def test_logits_are_regularized_towards_0(source: TargetSource) -> None:
     assert bias.item() == pytest.approx(50.0 - 1e-2, abs=1e-3)
 
 
-def test_a_network_continues_with_other_scenarios(tmp_path: Path, scripts: Scripts) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
+def test_a_network_continues_with_other_scenarios(
+    finished: Path, tmp_path: Path, scripts: Scripts
+) -> None:
+    first, second = finished / "run", tmp_path / "second"
+    shutil.copytree(finished / "targets", tmp_path / "targets")
     shared = f"agents.distil --quick --targets {tmp_path / 'targets'}"
-    scripts.run(f"{shared} --out {first}")
-    changed = "--first 8 --steps 1 --learning-rate 1e-9"
+    changed = "--first 8 --scenarios 2 --graded 1 --steps 1 --learning-rate 1e-9"
     line = f"{shared} --out {second} --start-from {first / 'policy.npz'} {changed}"
     after = scripts.document(line)
     numbers = sorted(int(path.stem[6:]) for path in (tmp_path / "targets").glob("train-*"))
-    assert numbers == [*range(16)]
+    assert numbers == [*range(10)]
     networks = [load_network(folder / "policy.npz") for folder in (first, second)]
     (old, old_about), (new, new_about) = networks
     for one, other in zip(old.parameters(), new.parameters(), strict=True):
@@ -284,15 +295,14 @@ def test_a_gpu_learns_as_a_processor_does(source: TargetSource) -> None:
     assert curves[1] == pytest.approx(curves[0], rel=0.2)
 
 
-def test_a_run_writes_a_player_with_the_reported_score(tmp_path: Path, scripts: Scripts) -> None:
-    results = scripts.document(f"agents.distil --quick {places_in(tmp_path)}")
+def test_a_run_writes_a_player_with_the_reported_score(finished: Path) -> None:
+    results = results_in(finished / "run")
     assert results["learned_from"] > 0
     assert len({one["number"] for one in results["grades"]}) == 3
-    assert (tmp_path / "run" / "scores.png").stat().st_size > 5000
-    agent = make_agent(tmp_path / "run" / "policy.npz")
-    test = TargetSource(
-        tuple(KINDS.values()), tmp_path / "targets", split="test", max_bytes=1 << 20
-    )
+    assert (finished / "run" / "scores.png").stat().st_size > 5000
+    agent = make_agent(finished / "run" / "policy.npz")
+    kinds = tuple(KINDS.values())
+    test = TargetSource(kinds, finished / "targets", split="test", max_bytes=1 << 20)
     for one in results["grades"]:
         exact = solver.normalised_score(test.scenario(one["number"]), agent, one["seat"])
         assert exact.score == pytest.approx(one["score"], abs=1e-6)
@@ -372,9 +382,10 @@ def test_a_killed_worker_ends_the_run_in_one_line(tmp_path: Path) -> None:
 
 
 def test_a_run_resumes_with_its_own_settings_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
+    finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    line = f"agents.distil --quick {places_in(tmp_path)}"
+    shutil.copytree(finished / "targets", tmp_path / "targets")
+    line = f"agents.distil --quick --steps 10 --graded 1 {places_in(tmp_path)}"
     interrupt_call(monkeypatch, distil, "grade_test_split")
     said = scripts.run(line, INTERRUPTED)
     assert said.err.endswith(f"--resume continues from {tmp_path / 'run'}\n")

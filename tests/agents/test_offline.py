@@ -75,11 +75,13 @@ def test_data_sets_of_a_scenario_share_no_dice() -> None:
     assert len(set(seeds)) == 2000
 
 
-def test_medium_players_score_halfway() -> None:
-    for scenario in ("archmage-duel", "seventh-edition-duel"):
-        task = suite.TASKS[scenario]
-        score = solver.normalised_score(scenario, task.medium, task.seat).score
-        assert score == pytest.approx(50.0, abs=10.0)
+@pytest.mark.parametrize(
+    "scenario", ["archmage-duel", pytest.param("seventh-edition-duel", marks=pytest.mark.slow)]
+)
+def test_medium_players_score_halfway(scenario: str) -> None:
+    task = suite.TASKS[scenario]
+    score = solver.normalised_score(scenario, task.medium, task.seat).score
+    assert score == pytest.approx(50.0, abs=10.0)
 
 
 def test_the_suite_resumes_after_an_interruption(

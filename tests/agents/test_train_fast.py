@@ -50,9 +50,9 @@ def run(settings: Settings, *, resume: bool) -> dict[str, Any]:
 
 
 def test_a_run_writes_players_with_the_reported_scores(tmp_path: Path, scripts: Scripts) -> None:
-    results = scripts.document(f"{SMALL} --steps 20000 --out {tmp_path}")
+    results = scripts.document(f"{SMALL} --steps 4096 --out {tmp_path}")
     assert results == results_in(tmp_path)
-    assert results["frames"] >= 20000
+    assert results["frames"] >= 4096
     assert (tmp_path / "curve.png").stat().st_size > 5000
     for seat in SEATS:
         agent = make_agent(tmp_path / f"{seat}.npz", seat=seat)
@@ -144,9 +144,9 @@ def test_the_clock_does_not_change_the_results_of_a_seed(
     settings = small_settings(
         tmp_path / "idle",
         batch_size=64,
-        steps=4096,
+        steps=2048,
         workers=1,
-        evaluations=4,
+        evaluations=2,
         checkpoint_seconds=1e9,
     )
     idle = run(settings, resume=False)
@@ -219,18 +219,18 @@ def test_kills_change_nothing(
     settings = small_settings(
         tmp_path / "parts",
         batch_size=64,
-        steps=8192,
+        steps=4096,
         workers=workers,
-        evaluations=5,
+        evaluations=2,
         checkpoint_seconds=1e-9,
     )
     whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
-    assert len(whole["curve"]) == 6
+    assert len(whole["curve"]) == 3
 
     def die() -> None:
         raise Killed
 
-    for frames in (1, 2500, 2500, 6000, 8192):
+    for frames in (1, 1500, 1500, 4096):
         with monkeypatch.context() as patch:
             after_updates(patch, die, frames)
             with pytest.raises(Killed):
@@ -436,7 +436,7 @@ def test_one_policy_learns_two_scenarios(tmp_path: Path, scripts: Scripts) -> No
 def test_several_runs_have_several_seeds_and_are_not_made_twice(
     tmp_path: Path, scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    single = f"{SMALL} --steps 2048 --out {tmp_path}"
+    single = f"{SMALL} --steps 512 --evaluations 1 --out {tmp_path}"
     results = scripts.document(f"{single} --runs 3")
     assert [one["args"]["seed"] for one in results["runs"]] == [0, 1, 2]
     for seat, median in results["scores"].items():

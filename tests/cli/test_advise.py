@@ -502,6 +502,7 @@ def two_wizards(tmp_path: Path) -> str:
     """Return two wizards who roll, one of them two spells, with which it may swap."""
     geomancer = '  { name = "Geomancer", level = 1, lore = "Life", points = 100 },\n'
     text = ROLLS.replace("level = 1", "level = 2").replace("]\n[disp", f"{geomancer}]\n[disp")
+    text = text.replace("power_dice = 3", "power_dice = 2")
     path = tmp_path / "two.toml"
     path.write_text(text, encoding="utf-8")
     return str(path)
@@ -694,7 +695,7 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return analyse(self, battle)
 
     monkeypatch.setattr(Analyst, "analyse", counted)
-    position = RequestedPosition(PositionRequest("border-skirmish"))
+    position = RequestedPosition(PositionRequest("border-skirmish", phases=2))
     judge = advice.Judge(position.scenario, most_positions=1)
     value, is_exact, _ = judge.value_of(position.battle)
     assert not is_exact
@@ -704,6 +705,7 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(analysed) == len(set(analysed)) > 1
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_a_position_that_is_too_large_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     explored: list[bytes] = []
     explore = GameGraph.explore
@@ -713,7 +715,7 @@ def test_a_position_that_is_too_large_is_not_tried_again(monkeypatch: pytest.Mon
         explore(self, state, *watching)
 
     monkeypatch.setattr(GameGraph, "explore", counted)
-    position = RequestedPosition(PositionRequest("dawn-at-grimmwald"))
+    position = RequestedPosition(PositionRequest("border-skirmish"))
     analysis = advice.Judge(position.scenario).analyse(position.battle)
     assert not analysis.is_exact
     assert len(explored) == 1

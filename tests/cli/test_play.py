@@ -11,11 +11,13 @@ import pytest
 
 from tests.cli.console import play_in_console
 from tests.support.commands import CommandLine
+from tests.support.playing import PHASES
 from wfb_gym import solver
 from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.spell_values import expected_points
+from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import NAMES, SHIPPED
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import MOST_POSITIONS, Analyst
@@ -242,8 +244,12 @@ def test_the_plan_has_everybody_on_the_battlefield(name: str) -> None:
 @pytest.mark.parametrize(
     ("scenario", "seat", "opponent"),
     [
-        *((name, 0, "random") for name in bundled_scenarios()),
-        *(pytest.param(name, 1, "random", marks=SLOW) for name in bundled_scenarios()),
+        *((name, 0, "random") for name in (*PHASES, "border-skirmish")),
+        *(
+            pytest.param(name, seat, "random", marks=SLOW)
+            for name in bundled_scenarios()
+            for seat in range(name in (*PHASES, "border-skirmish"), 2)
+        ),
         pytest.param(DUEL, 0, "expectimax:1", marks=SLOW),
     ],
 )
@@ -355,6 +361,7 @@ def test_values_are_from_the_movers_side() -> None:
     assert choices.odds(battle)[1].split()[-1].startswith("-")  # letting it through loses points
 
 
+@pytest.mark.usefixtures("quick_refusals")
 def test_too_large_positions_are_estimated() -> None:
     scenario = load_scenario("border-skirmish")
     assert solver.estimate(scenario).states > MOST_POSITIONS
@@ -369,6 +376,33 @@ def test_too_large_positions_are_estimated() -> None:
         assert f"{NOT_ROLLED}  {ESTIMATED}{value:.2f}" in row
 
 
+TWO_WHO_ROLL = """
+name = "two-who-roll"
+[caster]
+power_dice = 2
+wizards = [
+  { name = "Pyromancer", level = 2, lore = "Fire" },
+  { name = "Geomancer", level = 1, lore = "Life" },
+]
+[dispeller]
+dispel_dice = 1
+units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
+"""
+
+
+def test_an_estimated_swap_is_close_to_the_exact_value(monkeypatch: Patch, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(TWO_WHO_ROLL)
+    battle, choices = choices_of(str(tmp_path / "two.toml"))
+    while not battle.is_decision():
+        battle.resolve(battle.chance_outcomes()[-1][0])
+    assert battle.node == Node.SWAP_SPELL
+    exact = solver.solve(tmp_path / "two.toml").action_values(battle)
+    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)
+    shown = re.findall(r" ~(\d+\.\d+)", "\n".join(choices.odds(battle)))
+    assert [float(each) for each in shown] == pytest.approx([*exact.values()], rel=0.15)
+
+
+@SLOW
 def test_a_swap_is_valued_like_the_phase_that_follows(
     commands: CommandLine, monkeypatch: Patch
 ) -> None:

@@ -256,7 +256,7 @@ def census_of(name: str) -> list[Census]:
     """Yield the observations of both seats in random games of a scenario, bundled or `custom`."""
     if name in custom():
         return census(custom()[name].packed_scenarios, 100, 6)
-    return census(table_of(name), some(name, 150, 3), 5)
+    return census(table_of(name), some(name, 50, 3), 5)
 
 
 def census(packed: Any, games: int, seed: int) -> list[Census]:

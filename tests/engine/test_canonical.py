@@ -58,7 +58,15 @@ def check(made: Scenario) -> int:
     return full.size - fewer.size
 
 
-@pytest.mark.parametrize("name", [*SMALL, *BUNDLED])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *SMALL,
+        "apprentice",
+        "orc-shaman-hunt",
+        pytest.param("archmage-duel", marks=pytest.mark.slow),
+    ],
+)
 def test_a_position_has_the_value_of_its_canonical_one(name: str) -> None:
     check(loaded(name))
 
@@ -250,8 +258,8 @@ def is_small(made: Scenario) -> bool:
 @pytest.mark.parametrize(
     ("strategy", "examples"),
     [
-        (aimed_scenarios(), 10),
-        (scenarios(), 15),
+        (aimed_scenarios(), 4),
+        (scenarios(), 6),
         pytest.param(scenarios(), 1500, marks=pytest.mark.slow),
         pytest.param(aimed_scenarios(), 500, marks=pytest.mark.slow),
     ],

@@ -21,7 +21,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError
 
 SCENARIOS = scenarios()
-ROUNDS = 60
+ROUNDS = 20
 
 
 def dealt(scenario: Scenario, *sets: int) -> Battle:

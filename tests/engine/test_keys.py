@@ -65,7 +65,7 @@ def moves_of(states: Words) -> Words:
 
 @pytest.mark.parametrize("name", bundled_scenarios())
 def test_positions_come_back_from_their_keys(name: str) -> None:
-    states = walks(name, some(name, 30))
+    states = walks(name, some(name, 10, 1))
     moves = moves_of(states)
     plan = new_plan(states[0], moves)[0]
     assert int(plan.words) < STATE_WORDS
@@ -136,7 +136,7 @@ def bits(draw: st.DrawFn) -> Words:
     return moves
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 @given(bits(), st.lists(WORD, min_size=2 * STATE_WORDS, max_size=2 * STATE_WORDS))
 def test_a_plan_packs_only_the_variable_bits(moves: Words, drawn: list[int]) -> None:
     origin, other = np.array(drawn, np.uint64).reshape(2, STATE_WORDS)

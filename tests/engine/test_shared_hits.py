@@ -130,7 +130,7 @@ def test_a_hero_among_three_models_is_hurt_by_d6_hits(name: str, chance: F) -> N
     check(blast(spell=name), pair(D6, chance))
 
 
-@pytest.mark.parametrize("models", [1, 2, 4])
+@pytest.mark.parametrize("models", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
 def test_members_of_all_kinds_share_the_hits(models: int) -> None:
     """Characters with different profiles, models of several wounds, flames on flammable models."""
     tough, burning = hero("Tough", 3, toughness=5), hero("Burning", 4, traits=["flammable"])
@@ -314,7 +314,7 @@ def shared_battles(*spells: str) -> Scenario:
 def test_laws_of_a_battle_hold_where_hits_are_shared() -> None:
     scenario = shared_battles("Storm of Cronos", "Fire Ball")
     nodes: set[Node] = set()
-    for seed in range(30):
+    for seed in range(12):
         check_battle(scenario, seed)
         nodes |= {battle.node for battle in positions(scenario, seed)}
     assert nodes >= set(SHARING)
@@ -322,7 +322,7 @@ def test_laws_of_a_battle_hold_where_hits_are_shared() -> None:
 
 def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
     landings = 0
-    for seed in range(60):
+    for seed in range(20):
         visited = positions(shared_battles("The Comet of Casandora"), seed)
         states = np.concatenate([in_array(each.state) for each in visited])
         assert (np.diff(potentials(visited[0].packed_scenarios, states)) < 0).all()

@@ -144,8 +144,20 @@ def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
     return battle
 
 
-@pytest.mark.parametrize("foe", FOES.values(), ids=FOES.keys())
-@pytest.mark.parametrize("row", [*MISSILES, CONFLAGRATION], ids=lambda row: row.name)
+@pytest.mark.parametrize(
+    ("row", "foe"),
+    [
+        pytest.param(
+            row,
+            foe,
+            id=f"{row.name}-{name}",
+            marks=[pytest.mark.slow]
+            * (row is CONFLAGRATION and name not in ("warded", "flammable")),
+        )
+        for row in (*MISSILES, CONFLAGRATION)
+        for name, foe in FOES.items()
+    ],
+)
 def test_mean_of_a_spell_with_dice_for_its_hits(row: Row, foe: Foe) -> None:
     chance = wound_chance(foe, row.strength, row.armour)
     expected = mean_points(foe, row.hits, chance, flaming=row.flaming)

@@ -14,6 +14,7 @@ from wfb_gym._records import as_records
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.engine.state import STATE, State
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
+from wfb_gym.generating import KINDS, Generated
 
 DUEL = "archmage-duel"
 
@@ -161,13 +162,14 @@ def test_without_autoreset_battles_that_are_over_wait_for_the_others() -> None:
 
 
 def test_generated_battles_are_drawn_in_each_episode() -> None:
-    turns, rng = SelfPlayBatch(32, "generated-phase"), np.random.default_rng(0)
+    pool = Generated(count=20, options=KINDS["phase"])
+    turns, rng = SelfPlayBatch(8, pool), np.random.default_rng(0)
     shown = turns.reset(1)
     met = set(turns.playing.tolist())
     for _ in range(60):
         shown = play_randomly(turns, shown, rng)
         met.update(turns.playing.tolist())
-    assert len(met) > 64
+    assert len(met) > 10
     assert all(scenario.phases == 1 for scenario in turns.scenarios)
 
 

@@ -257,9 +257,10 @@ def test_threads_double_up_to_all(
 
 
 def test_a_command_that_writes_a_file_can_be_measured_again(tmp_path: Path) -> None:
-    for _ in range(2):
-        assert starting.run_wfb_gym(starting.PLAY, str(tmp_path)).wall > 0.0
-    assert (tmp_path / "battle.jsonl").exists()
+    path = tmp_path / "battle.jsonl"
+    path.write_text("before", encoding="utf-8")
+    assert starting.run_wfb_gym(starting.PLAY, str(tmp_path)).wall > 0.0
+    assert path.read_text(encoding="utf-8") != "before"
 
 
 def test_a_process_that_fails_is_no_measurement() -> None:

@@ -32,7 +32,6 @@ sys.meta_path.insert(0, Hidden)
     ("missing", "command"),
     [
         ("torch", "agents.train --quick"),
-        ("rich", "agents.record --quick"),
         ("rich", "experiments.tournament"),
         ("matplotlib", "experiments.solve archmage-duel"),
         ("rich", "tools.report --list"),

@@ -76,7 +76,14 @@ def test_the_scripted_players_are_listed() -> None:
             assert all(page.track_interval(each, track) is not None for track in TRACKS)
 
 
-def test_committed_results_equal_new_grades() -> None:
+@pytest.mark.parametrize(
+    ("count", "kinds"),
+    [
+        (1, {"generated": "duel-500"}),
+        pytest.param(4, {"generated": "phase", "axes": "armies-unseen"}, marks=pytest.mark.slow),
+    ],
+)
+def test_committed_results_equal_new_grades(count: int, kinds: dict[str, str]) -> None:
     """Grade the cheap tasks of the committed files; the others come from the same command."""
     for each in read_submissions():
         if each.name not in POOL:
@@ -87,11 +94,11 @@ def test_committed_results_equal_new_grades() -> None:
             assert each.duels[key] == [pytest.approx(wanted, abs=1e-3)]
         for seat in SEATS:
             assert each.hidden[f"hidden-stone/{seat}"] == [hidden_score(each.name, seat)]
-        for track, kind in (("generated", "phase"), ("axes", "armies-unseen")):
+        for track, kind in kinds.items():
             key = f"generated-{kind}/caster"
-            few = scenarios_at_stake(TASKS[key])[:4]
+            few = scenarios_at_stake(TASKS[key])[:count]
             (found,) = getattr(each, track)[key]
-            assert found[:4] == pytest.approx(caster_scores(each.name, few), abs=1e-3)
+            assert found[:count] == pytest.approx(caster_scores(each.name, few), abs=1e-3)
 
 
 @cache
@@ -123,18 +130,28 @@ def test_random_play_is_zero_everywhere() -> None:
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
 
 
-def test_the_generated_scenarios_are_the_first_that_fit() -> None:
+def test_generated_scenarios_have_increasing_test_seeds() -> None:
     for kind, count in (protocol.GENERATED | protocol.AXES).items():
         seeds = [each.seed for each in generated_scenarios(kind)]
         assert len(seeds) == count
         assert seeds == sorted(set(seeds))
         assert all(seed in TEST_SEEDS for seed in seeds)
-    for kind in ("phase", "duel-7e"):
-        found = searching.find_generated_scenarios(kind, 4)
-        for wanted, again in zip(generated_scenarios(kind), found, strict=False):
-            assert again["seed"] == wanted.seed
-            for seat, points in wanted.points.items():
-                assert again[seat] == pytest.approx(points)
+
+
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        ("duel-500", 2),
+        pytest.param("duel-7e", 4, marks=pytest.mark.slow),
+        pytest.param("phase", 4, marks=pytest.mark.slow),
+    ],
+)
+def test_the_generated_scenarios_are_the_first_that_fit(kind: str, count: int) -> None:
+    found = searching.find_generated_scenarios(kind, count)
+    for wanted, again in zip(generated_scenarios(kind), found, strict=False):
+        assert again["seed"] == wanted.seed
+        for seat, points in wanted.points.items():
+            assert again[seat] == pytest.approx(points)
 
 
 def test_kinds_do_not_share_their_seeds() -> None:
@@ -243,7 +260,9 @@ def test_generated_scenarios_and_battles(
     assert np.mean(points["random"]) > np.mean(points["veteran"])
 
 
-@pytest.mark.parametrize("kind", ["phase", "phase-2000", "duel"])
+@pytest.mark.parametrize(
+    "kind", ["phase", "duel", pytest.param("phase-2000", marks=pytest.mark.slow)]
+)
 def test_models_trained_as_the_page_describes_are_graded(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
@@ -651,7 +670,13 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("keys", "runs that are none")))
+        for name in HOSTILE
+    ],
+)
 def test_other_files_give_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(HOSTILE[name])

@@ -10,10 +10,10 @@ from experiments.common import INTERRUPTED
 from experiments.tournaments import running
 from tests.support.scripts import Scripts, interrupt_call, results_in, without_times
 
-PLAYERS = "veteran random --scenario apprentice --scenario archmage-duel --battles 40"
-BATTLE = "--battle border-skirmish --opponent greedy --phases 3 --battles 4"
+PLAYERS = "veteran random --scenario apprentice --battles 4"
+BATTLE = "--battle border-skirmish --opponent greedy --phases 2 --battles 2"
 RUNS = [
-    (f"experiments.horizon --scenario apprentice:3 {BATTLE}", horizon, "battle_parts"),
+    (f"experiments.horizon --scenario apprentice:2 {BATTLE}", horizon, "battle_parts"),
     ("experiments.optimality_gap --quick", optimality_gap, "measure_gap"),
     (
         "experiments.strength veteran greedy --pool greedy --scenario border-skirmish --battles 8",

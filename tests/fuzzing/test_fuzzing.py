@@ -57,7 +57,7 @@ def kind_or_skip(name: str) -> running.Kind:
 def test_cases_break_no_law(name: str) -> None:
     kind = kind_or_skip(name)
     kind.prepare()
-    for case in range(8):
+    for case in range(4):
         _, text = run_case(kind, name, SEED, case)
         assert not text, text
 
@@ -183,9 +183,9 @@ def flat(value: Any) -> str:
 
 def test_a_change_leaves_the_document_as_it_was() -> None:
     before, rng = flat(DOCUMENT), np.random.default_rng(0)
-    different = sum(flat(mutated(rng, DOCUMENT)) != before for _ in range(300))
+    different = sum(flat(mutated(rng, DOCUMENT)) != before for _ in range(60))
     assert flat(DOCUMENT) == before
-    assert different > 250
+    assert different > 50
 
 
 def test_each_field_of_a_record_is_changed() -> None:

@@ -142,8 +142,8 @@ def check_combats(scenario: Scenario) -> None:
             assert gap < 0.01 if unit.in_combat else gap > 0.99, unit.name
 
 
-def check(scenario: Scenario, options: Generation) -> None:
-    """Check the laws of every generated scenario."""
+def check(scenario: Scenario, options: Generation) -> Any:
+    """Check the laws of every generated scenario; returns the packed scenario."""
     assert scenario.phases == options.phases
     assert scenario.ruleset == options.ruleset
     assert (scenario.battlefield is not None) == options.battlefield
@@ -164,20 +164,22 @@ def check(scenario: Scenario, options: Generation) -> None:
         check_combats(scenario)
     packed = pack(scenario)[0]
     assert int(packed.armies[0].n_spells) > 0
+    return packed
 
 
 # ------------------------------------------------------------------------------- legality
 
 
-@pytest.mark.parametrize("seeds", [SEEDS[i::4] for i in range(4)])
-def test_every_scenario_is_legal_and_fits(seeds: range) -> None:
+@pytest.mark.parametrize("seeds", [SEEDS[::10], pytest.param(SEEDS, marks=pytest.mark.slow)])
+def test_every_scenario_is_legal_fits_and_has_targets(seeds: range) -> None:
     for seed in seeds:
-        check(pool()[seed], DEFAULT)
+        assert int(check(pool()[seed], DEFAULT).armies[0].n_aims) > 0
 
 
+@pytest.mark.parametrize("count", [5, pytest.param(25, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", [LARGE, SMALL, SEVENTH, ABSTRACT])
-def test_other_options_are_kept(options: Generation) -> None:
-    for seed in range(2**31, 2**31 + 25):
+def test_other_options_are_kept(options: Generation, count: int) -> None:
+    for seed in range(2**31, 2**31 + count):
         check(generate(seed, options), options)
 
 
@@ -203,7 +205,7 @@ def wishes(draw: st.DrawFn) -> Generation:
         reject()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), wishes())
 def test_any_seed_and_any_options_make_a_legal_scenario(seed: int, options: Generation) -> None:
     check(generate(seed, options), options)
@@ -239,7 +241,7 @@ def test_no_battle_exceeds_the_capacity_of_aims() -> None:
         lores=("Heavens",), armies=("empire", "high-elves"),
         opposition="wizards",
     )  # fmt: skip
-    for seed in range(6):
+    for seed in range(2):
         pack(generate(seed, options))
 
 
@@ -327,11 +329,6 @@ def test_terrain_of_every_kind_occurs() -> None:
         for feature in scenario.battlefield.terrain
     }
     assert kinds == {"wood", "hill", "water", "rocks", "ruins", "building", "wall"}
-
-
-def test_every_first_army_has_a_target() -> None:
-    idle = [scenario.name for scenario in pool() if int(pack(scenario)[0].armies[0].n_aims) == 0]
-    assert idle == []
 
 
 # -------------------------------------------------------------------------------- wishes

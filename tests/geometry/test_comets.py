@@ -25,7 +25,7 @@ def somewhere(choices: np.random.Generator, name: str) -> Unit:
     return Unit(name, *ranks, place, float(choices.uniform(0, 360)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_point_reaches_a_set_of_enemies_that_none_of_the_points_reaches(seed: int) -> None:
     choices = np.random.default_rng(seed)

@@ -106,7 +106,7 @@ def test_the_place_is_central_among_equal_ones() -> None:
     assert block(5, 5).frame.local(row.centre) == pytest.approx([-1.5, -1.5], abs=0.3)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_search_finds_a_better_place(seed: int) -> None:
     choices = np.random.default_rng(seed)

@@ -81,8 +81,12 @@ SMALL = {
         dispeller=kinds([], [SCROLL]), casts={"power_dice": 2}, answers={"dispel_dice": 0}
     ),
 }
-LONG = ("both", "ruin", "death")
+LONG = ("stones", "scrolls", "both", "ruin", "death")
 EACH = pytest.mark.parametrize("name", SMALL)
+SOLVED = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name == "a Luckstone")) for name in SMALL],
+)
 
 
 @cache
@@ -349,7 +353,7 @@ def test_exploitability_of_random_play_matches_the_solver(name: str) -> None:
     assert pyspiel.nash_conv(game, compiled) == utility(both)
 
 
-@EACH
+@SOLVED
 def test_counterfactual_regret_finds_the_equilibrium(name: str) -> None:
     game, root = game_of(name), game_of(name).new_initial_state()
     cfrs = cfr.CFRPlusSolver(game)
@@ -363,7 +367,7 @@ def test_counterfactual_regret_finds_the_equilibrium(name: str) -> None:
     assert found == utility(tree_of(name).solve(gap=1e-5).value, within=left + 1e-7)
 
 
-@EACH
+@SOLVED
 def test_openspiels_compiled_solver_finds_the_equilibrium(name: str) -> None:
     game = game_of(name)
     solver = pyspiel.CFRPlusSolver(game)
@@ -392,8 +396,7 @@ def test_one_set_has_the_value_of_open_items() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["a scroll or none", "stones", "scrolls"]
-    + [pytest.param(name, marks=pytest.mark.slow) for name in LONG],
+    ["a scroll or none"] + [pytest.param(name, marks=pytest.mark.slow) for name in LONG],
 )
 def test_random_play_of_larger_scenarios_is_graded_alike(name: str) -> None:
     game, tree = game_of(name), HiddenGame(LARGE[name], whole=True)

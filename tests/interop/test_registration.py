@@ -29,7 +29,11 @@ def output_of(code: str) -> str:
 
 @pytest.mark.needs("pettingzoo")
 @pytest.mark.parametrize(
-    "imports", ["import pettingzoo, wfb_gym", "import wfb_gym, wfb_gym.interop.pettingzoo"]
+    "imports",
+    [
+        "import pettingzoo, wfb_gym",
+        pytest.param("import wfb_gym, wfb_gym.interop.pettingzoo", marks=pytest.mark.slow),
+    ],
 )
 def test_pettingzoo_knows_the_ids(imports: str) -> None:
     assert output_of(imports + PETTINGZOO) == "caster_0 army_0"
@@ -37,7 +41,11 @@ def test_pettingzoo_knows_the_ids(imports: str) -> None:
 
 @pytest.mark.needs("pyspiel")
 @pytest.mark.parametrize(
-    "imports", ["import pyspiel, wfb_gym", "import wfb_gym, wfb_gym.interop.openspiel"]
+    "imports",
+    [
+        "import pyspiel, wfb_gym",
+        pytest.param("import wfb_gym, wfb_gym.interop.openspiel", marks=pytest.mark.slow),
+    ],
 )
 def test_openspiel_knows_the_game(imports: str) -> None:
     assert output_of(imports + OPENSPIEL) == GAMES

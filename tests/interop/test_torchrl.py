@@ -100,6 +100,7 @@ def test_turns_of_two_agents(scenario: str) -> None:
     assert len(won) > 1
 
 
+@pytest.mark.slow
 def test_several_environments_in_one() -> None:
     name = f"wfb_gym:{registered()[0]}"  # each runs in a new process without registered ids
     size = gym.make(name).observation_space.shape

@@ -156,7 +156,7 @@ def test_random_actions_are_taken_at_the_given_rate(epsilon: float) -> None:
     legal = battle.legal_actions()
     best = solved("a duel").best_action(battle)
     policy = with_epsilon(Scripted.OPTIMAL, epsilon)
-    draws = 4000
+    draws = 1000
     taken = [reader.choice(battle, policy) for _ in range(draws)]
     for code in legal:
         chance = epsilon / len(legal) + (1.0 - epsilon) * (code == best)

@@ -198,7 +198,11 @@ def struck(models: int, damage: Data) -> Scenario:
 
 
 @pytest.mark.parametrize(
-    "damage", [{"hits": "front_rank"}, {"hits": "template", "template": 24, "partial": 2}]
+    "damage",
+    [
+        {"hits": "front_rank"},
+        pytest.param({"hits": "template", "template": 24, "partial": 2}, marks=pytest.mark.slow),
+    ],
 )
 def test_more_models_than_can_be_struck_are_rejected(damage: Data) -> None:
     packed = pack(struck(127, damage))

@@ -122,7 +122,7 @@ def test_html_of_both_kinds() -> None:
 
 def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]:
     """Yield positions of battles, each with a copy under another deal of an army."""
-    for seed in range(4):
+    for seed in range(1):
         narrated = NarratedBattle(SCENARIOS[name])
         for event in play(SCENARIOS[name], seed).events:
             battle = narrated.battle

@@ -18,7 +18,7 @@ from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.errors import MAX_PROBLEMS
 
 HEAD = 'name = "x"\n[caster]\n[dispeller]\n'
-MUTANTS = 300
+MUTANTS = 100
 MEMORY = 200 * 2**20
 
 TEXTS = {

@@ -11,7 +11,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import estimation, potential
+from wfb_gym.solver import estimation, game_graph, potential
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
 from .small import scenario
@@ -33,7 +33,18 @@ def two_wizards() -> Scenario:
 
 @cache
 def estimated(name: str) -> solver.Estimate:
-    return solver.estimate(name)
+    return solver.estimate(loaded(name))
+
+
+def loaded(name: str) -> Scenario:
+    return two_wizards() if name == "two-wizards" else load_scenario(name)
+
+
+@pytest.fixture
+def short_slices(shared_samples: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Report progress often, and draw the small sample early."""
+    monkeypatch.setattr(game_graph, "_SLICE", 1000)
+    monkeypatch.setattr(estimation, "SAMPLE_AFTER", 2000)
 
 
 @pytest.mark.parametrize("name", ["apprentice", "orc-shaman-hunt", "archmage-duel"])
@@ -49,9 +60,8 @@ def test_a_small_game_is_counted(name: str) -> None:
     "name", [pytest.param("seventh-edition-duel", marks=pytest.mark.slow), "two-wizards"]
 )
 def test_a_larger_game_is_estimated(name: str) -> None:
-    made = two_wizards() if name == "two-wizards" else load_scenario(name)
-    expected = solver.estimate(made)
-    solution = solver.solve(made)
+    expected = estimated(name)
+    solution = solver.solve(loaded(name))
     assert not expected.exact
     assert solution.graph.size > 50_000
     assert 1 / 5 < expected.states / solution.graph.size < 5
@@ -59,10 +69,13 @@ def test_a_larger_game_is_estimated(name: str) -> None:
 
 
 def test_the_same_scenario_gets_the_same_estimate() -> None:
-    assert solver.estimate("seventh-edition-duel") == estimated("seventh-edition-duel")
+    assert solver.estimate(two_wizards()) == estimated("two-wizards")
 
 
-@pytest.mark.parametrize("name", ["the-winds-unbound", "border-skirmish"])
+@pytest.mark.usefixtures("shared_samples")
+@pytest.mark.parametrize(
+    "name", [pytest.param("the-winds-unbound", marks=pytest.mark.slow), "border-skirmish"]
+)
 def test_the_estimate_of_a_battle_of_armies_exceeds_the_limit(name: str) -> None:
     expected = estimated(name)
     assert expected.states > 400_000_000
@@ -70,6 +83,7 @@ def test_the_estimate_of_a_battle_of_armies_exceeds_the_limit(name: str) -> None
     assert not expected.exact
 
 
+@pytest.mark.usefixtures("shared_samples")
 def test_causes_use_the_scenarios_names() -> None:
     assert "the 4 spells open or not" in estimated("archmage-duel").causes
     assert "the 9 spells open or not" in solver.estimate("grand-conclave").causes
@@ -87,38 +101,42 @@ def test_an_estimate_is_readable() -> None:
     assert str(estimation.Estimate(46, 150_000, True, ())) == "46 positions in 146 KiB"
 
 
+@pytest.mark.usefixtures("short_slices")
 @pytest.mark.parametrize(
-    ("cores", "within"), [(1, 400_000), pytest.param(2, 10_000_000, marks=pytest.mark.slow)]
+    ("cores", "begin", "within"),
+    [(1, 4000, 6000), pytest.param(2, 200_000, 10_000_000, marks=pytest.mark.slow)],
 )
 def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
-    cores: int, within: int, monkeypatch: pytest.MonkeyPatch
+    cores: int, begin: int, within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With a second core, solving continues while the size is estimated."""
     monkeypatch.setattr(estimation, "available_cores", lambda: cores)
     monkeypatch.setattr(estimation, "LOOKS_LARGE", 10**9)
+    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", begin)
     done: list[int] = []
     with pytest.raises(solver.TooLarge) as refused:
         solver.solve("border-skirmish", progress=done.append)
     words = str(refused.value)
     assert words.startswith("border-skirmish does not fit into 4.0 GiB of memory: it has about")
     assert "main causes: the wounds left of 8 units" in words
-    assert estimation.ESTIMATE_AFTER <= done[-1] <= within
+    assert begin <= done[-1] <= within
 
 
+@pytest.mark.usefixtures("short_slices")
 @pytest.mark.parametrize(
-    ("name", "message", "within"),
+    ("name", "message"),
     [
         # It looks large, and is estimated at once.
-        ("border-skirmish", r"it has about .* billion", 3 * estimation.SAMPLE_AFTER),
+        ("border-skirmish", r"it has about .* billion"),
         # A small sample is enough for the largest.
-        ("the-winds-unbound", r"it has about .* trillion", estimation.ESTIMATE_AFTER / 2),
+        ("the-winds-unbound", r"it has about .* trillion"),
     ],
 )
-def test_a_battle_of_armies_is_rejected_early(name: str, message: str, within: float) -> None:
+def test_a_battle_of_armies_is_rejected_early(name: str, message: str) -> None:
     done: list[int] = []
     with pytest.raises(solver.TooLarge, match=f"{name} .* {message}"):
         solver.solve(name, progress=done.append)
-    assert done[-1] < within
+    assert done[-1] < 2 * estimation.SAMPLE_AFTER
 
 
 def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:

@@ -139,16 +139,8 @@ def test_a_search_over_the_limit_continues_with_a_higher_one(
     positions.max_bytes = ROOM
     positions.explore(battle.state)
     assert by_key(positions) == by_key(expected)
-    if room == 20_000:  # one of them is enough for the slow check of every node
+    if (threads, room) == (3, 20_000):  # one is enough for the slow check of every node
         _check_order(positions, battle)
-
-
-@pytest.mark.usefixtures("quick_refusals")
-def test_a_scenario_that_does_not_fit_is_rejected() -> None:
-    from wfb_gym import solver
-
-    with pytest.raises(TooLarge, match=r"seventh-edition-duel does not fit .* 1\.0 MiB"):
-        solver.solve("seventh-edition-duel", max_bytes=2**20)
 
 
 def test_unreachable_positions_are_solved_on_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,10 @@ BATTLES = {
     "three phases": Battle(Host(models=16), Host(models=16, leadership=6), phases=3),
     "a leader in the unit": Battle(STRONG, replace(WEAK, own_leadership=9)),
     "a level more is a die more": Battle(Host(), replace(WEAK, level=2, spells=((7, 1),))),
-    "two spells": Battle(Host(spells=((4, 1),)), replace(WEAK, spells=((4, 1), (3, 1)))),
     "one flees at the start": Battle(replace(Host(), fleeing=True), Host(), phases=3),
     "too few to rally": Battle(replace(STRONG, spells=((3, 2),)), replace(WEAK, models=10)),
 }
+TWO_SPELLS = Battle(Host(spells=((4, 1),)), replace(WEAK, spells=((4, 1), (3, 1))))
 TALLIED = {
     "a strike in the last phase": Battle(STRONG, WEAK, phases=1, victory_points=True),
     "an answer": Battle(STRONG, WEAK, phases=2, victory_points=True),
@@ -35,7 +35,13 @@ def solved(battle: Battle) -> solver.Solution:
     return solver.solve(scenario_from_dict(scenario(battle)))
 
 
-@pytest.mark.parametrize("battle", [*BATTLES.values(), *TALLIED.values()], ids=[*BATTLES, *TALLIED])
+@pytest.mark.parametrize(
+    "battle",
+    [
+        *(pytest.param(battle, id=name) for name, battle in (BATTLES | TALLIED).items()),
+        pytest.param(TWO_SPELLS, id="two spells", marks=pytest.mark.slow),
+    ],
+)
 def test_the_solved_value_matches_a_separate_enumeration(battle: Battle) -> None:
     value = float(Oracle(battle).value())
     assert solved(battle).value == pytest.approx(value, rel=1e-12, abs=1e-12)

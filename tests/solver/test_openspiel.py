@@ -136,7 +136,7 @@ def scripted(atlas: Atlas, kind: Scripted, epsilon: float) -> Choices:
 
 @EACH
 def test_openspiel_plays_the_battle(name: str) -> None:
-    pyspiel.random_sim_test(case(name).game, num_sims=20, serialize=True, verbose=False)
+    pyspiel.random_sim_test(case(name).game, num_sims=5, serialize=True, verbose=False)
 
 
 @EACH

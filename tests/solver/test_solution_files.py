@@ -162,7 +162,7 @@ def test_a_file_cut_short_is_rejected(saved: Path, share: float) -> None:
     assert_rejected(saved, "damaged or unsupported")
 
 
-@pytest.mark.parametrize("every", [23, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [71, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_flipped_bit_is_detected(saved: Path, every: int) -> None:
     """The solution is rejected or unchanged."""
     data = bytearray(saved.read_bytes())
@@ -182,17 +182,18 @@ def test_a_flipped_bit_is_detected(saved: Path, every: int) -> None:
     assert refused * every / len(data) > 0.6
 
 
-def test_a_flipped_bit_of_the_list_of_members_is_detected(saved: Path) -> None:
+@pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_flipped_bit_of_the_list_of_members_is_detected(saved: Path, every: int) -> None:
     """It may ask for a password, or name an unknown compression."""
     data = bytearray(saved.read_bytes())
     entry = data.index(b"PK\x01\x02")
-    for offset in range(46):
-        for bit in range(8):
-            data[entry + offset] ^= 1 << bit
-            saved.write_bytes(data)
-            with contextlib.suppress(SolutionError):
-                assert is_duel(solver.load(saved))
-            data[entry + offset] ^= 1 << bit
+    for place in range(0, 8 * 46, every):
+        offset, bit = divmod(place, 8)
+        data[entry + offset] ^= 1 << bit
+        saved.write_bytes(data)
+        with contextlib.suppress(SolutionError):
+            assert is_duel(solver.load(saved))
+        data[entry + offset] ^= 1 << bit
 
 
 @pytest.mark.parametrize("header", [b"[]", b"{}", b"null", b'{"format": "else"}', b"{", b"\xff"])
@@ -286,7 +287,7 @@ def test_impossible_contents_are_rejected(saved: Path) -> None:
 def test_contents_at_random_are_rejected_or_harmless(saved: Path) -> None:
     whole, rng = saved.read_bytes(), np.random.default_rng(3)
     refused = 0
-    for _ in range(150):
+    for _ in range(40):
         name = str(rng.choice(SavedGraph._fields[1:]))
         array = array_of(saved, name).copy()
         flat = array.reshape(-1).view(np.uint8)
@@ -304,7 +305,7 @@ def test_contents_at_random_are_rejected_or_harmless(saved: Path) -> None:
                 else:
                     battle.act(read.best_action(battle))
         saved.write_bytes(whole)
-    assert refused > 50
+    assert refused > 13
 
 
 def test_unreachable_situations_are_stored_too(tmp_path: Path) -> None:

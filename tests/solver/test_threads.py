@@ -68,8 +68,19 @@ def test_all_arrays_grow_while_threads_search(
 
 
 @pytest.mark.parametrize("threads", [pytest.param(2, marks=pytest.mark.slow), 3])
-@pytest.mark.parametrize("name", [LARGER, pytest.param("grand-conclave", marks=pytest.mark.slow)])
-def test_large_games_have_the_same_values(name: str, threads: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [
+        (DUEL, 500),
+        pytest.param(LARGER, game_graph._ALONE, marks=pytest.mark.slow),
+        pytest.param("grand-conclave", game_graph._ALONE, marks=pytest.mark.slow),
+    ],
+)
+def test_large_games_have_the_same_values(
+    name: str, begin: int, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(game_graph, "_SLICE", begin)
+    monkeypatch.setattr(game_graph, "_ALONE", begin)
     alone = solver.solve(name, threads=1)
     shared = solver.solve(name, threads=threads)
     assert len(shared.graph._searches) == threads
@@ -104,10 +115,10 @@ def stop_at(size: int) -> Any:
 def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     is_saved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = load_scenario(LARGER)
+    made = load_scenario(DUEL)
     expected, _ = explored(made, merging=True)
-    monkeypatch.setattr(game_graph, "_SLICE", 2000)
-    monkeypatch.setattr(game_graph, "_ALONE", 2000)
+    monkeypatch.setattr(game_graph, "_SLICE", 200)
+    monkeypatch.setattr(game_graph, "_ALONE", 200)
     found = GameGraph(pack(made), ROOM, merging=True, threads=3)
     with pytest.raises(StoppedError):
         found.explore(start(made).state, stop_at(expected.size // 2))

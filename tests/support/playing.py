@@ -13,7 +13,7 @@ from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
-from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.transcripts import NarratedBattle, Transcript, record
 from wfb_gym.view.events import Event
 
 IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
@@ -38,6 +38,12 @@ class StepRecord(NamedTuple):
 def table_of(name: str) -> Any:
     """Return a bundled scenario, packed once; read-only."""
     return pack(load_scenario(name))
+
+
+@cache
+def recorded(name: str) -> Transcript:
+    """Return a battle of a bundled scenario between a veteran and random play; read-only."""
+    return record(name, "veteran", "random", seed=3)
 
 
 def some(name: str, many: int, few: int = 2) -> int:

@@ -25,7 +25,10 @@ from wfb_gym.view.names import ScenarioNames
 
 Floats = NDArray[np.float64]
 BOTH = hidden_scenario(
-    caster=kinds([STONE], []), dispeller=kinds([SCROLL], []), casts={"power_dice": 2}
+    caster=kinds([STONE], []),
+    dispeller=kinds([SCROLL], []),
+    casts={"power_dice": 2},
+    answers={"dispel_dice": 1},
 )
 
 

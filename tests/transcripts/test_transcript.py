@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.envs.test_generated import SMALL
-from tests.support.playing import picks, raw
+from tests.support.playing import picks, raw, recorded
 from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write
@@ -38,7 +38,7 @@ def duel(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("scenario", bundled_scenarios())
 def test_round_trip(scenario: str, tmp_path: Path) -> None:
-    transcript = record(scenario, "veteran", "random", seed=3)
+    transcript = recorded(scenario)
     again = read(write_to(transcript, tmp_path))
     assert again == transcript
     narrated, events = replay(again)

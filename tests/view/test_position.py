@@ -30,7 +30,7 @@ def test_a_position_with_its_armies_step_and_pending_spell() -> None:
 
 
 def test_the_stage_before_and_after_the_battle() -> None:
-    narrated = NarratedBattle(load_scenario("the-winds-unbound"))
+    narrated = NarratedBattle(load_scenario("horrors-in-the-mist"))
     assert narrated.view().stage == "before the battle"
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     narrated.act(0)

@@ -77,7 +77,7 @@ def gather_and_broadcast(group: ProcessGroup) -> None:
     ("failure", "work"),
     [
         ("raises", gather_and_broadcast),
-        ("is killed while it sends", gather_twice),
+        pytest.param("is killed while it sends", gather_twice, marks=pytest.mark.slow),
         pytest.param("raises", gather_twice, marks=pytest.mark.slow),
         pytest.param("dies", gather_twice, marks=pytest.mark.slow),
         pytest.param("dies", gather_and_broadcast, marks=pytest.mark.slow),

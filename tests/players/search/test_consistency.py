@@ -83,7 +83,8 @@ def slack(before: Battle, after: Battle, code: int) -> float:
     "name",
     [
         "storm-council", "long-siege", "ford-of-the-green-lady", "horrors-in-the-mist",
-        "redhorn-pass", "dawn-at-grimmwald", "storm:0", "storm:4", "duel:3", "small:1",
+        "redhorn-pass", "storm:0", "storm:4", "duel:3", "small:1",
+        pytest.param("dawn-at-grimmwald", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_a_move_without_dice_keeps_the_value(name: str, eager: bool) -> None:

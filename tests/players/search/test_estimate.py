@@ -107,7 +107,8 @@ def without_answers(battle: Battle) -> Battle:
 
 
 NAMES = [
-    "the-winds-unbound", "redhorn-pass", "dawn-at-grimmwald", "storm-council", "long-siege",
+    pytest.param("the-winds-unbound", marks=pytest.mark.slow),
+    "redhorn-pass", "dawn-at-grimmwald", "storm-council", "long-siege",
     "horrors-in-the-mist", "phase-2000:3", "duel-3:5", "siege:0", "siege:1", "siege:2", "siege:3",
 ]  # fmt: skip
 WITHOUT_STRIKES = ("storm-council", "long-siege", "duel-3:5")

@@ -45,7 +45,7 @@ def test_a_lesser_spell_goes_first_at_nearly_no_cost(name: str, draws: bool) -> 
     """In battles with units; duels are solved, and the best action is played."""
     agent, rng = PhaseSearchAgent(), np.random.default_rng(4)
     costs = []
-    for _ in range(12):
+    for _ in range(4):
         for battle in positions(load_scenario(name), rng):
             if battle.node != Node.NOMINATE:
                 continue

@@ -118,8 +118,9 @@ def test_plies_to_the_end_of_the_battle_are_optimal_play(scenario: str, seat: in
     assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("phases", [1, 3])
+@pytest.mark.parametrize(
+    ("phases", "seat"), [(1, 0), (1, 1), (3, 0), pytest.param(3, 1, marks=pytest.mark.slow)]
+)
 def test_one_ply_is_nearly_optimal_with_saved_scrolls(phases: int, seat: int) -> None:
     table = load_scenario(DUEL).model_dump(mode="json") | {"phases": phases}
     found = solver.normalised_score(scenario_from_dict(table), make_agent("search"), seat).score
