@@ -23,6 +23,7 @@ from tests.support.builders import (
     wizard,
 )
 from wfb_gym import solver
+from wfb_gym.engine.scoring import half_of_unit
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
@@ -218,6 +219,15 @@ def test_models_above_half_that_cannot_be_lost_are_merged() -> None:
     assert after(20, 5).key() != after(20, 4).key()
     # below half, models beyond any loss are one position as well
     assert after(26, 0).units_left(1)[0] == 19
+
+
+@pytest.mark.parametrize(
+    ("models", "wounds", "below_half"),
+    [(1, 5, 2), (1, 4, 1), (1, 3, 1), (1, 1, 0), (10, 1, 4), (9, 1, 4), (4, 3, 3), (2, 4, 0)],
+)
+def test_the_most_wounds_of_a_unit_below_half(models: int, wounds: int, below_half: int) -> None:
+    battle = bolts(unit("Foes", models, wounds=wounds))
+    assert half_of_unit(battle.packed, 1, 0) == below_half
 
 
 def test_wounds_of_a_wizard_without_further_actions_keep_their_points() -> None:
