@@ -533,7 +533,7 @@ def test_rolled_spells_are_averaged_or_given(commands: CommandLine, rolls: str) 
         ("--spells Pyromancer frost", "--spells: expected a spell of the lore of Fire"),
         ("--spells Merlin fireball", "--spells: expected"),
         ("--spells Pyromancer 1 2", "1 different spells of Pyromancer"),
-        ("--tried Fire", "expected --spells Pyromancer with it"),
+        ("--tried fireball", "expected --spells Pyromancer with it"),
         ("--samples 0", "--samples: expected 1 or more, found 0"),
     ],
 )

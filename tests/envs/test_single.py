@@ -401,8 +401,8 @@ def test_a_scenario_comes_by_name_path_or_object(tmp_path: Any) -> None:
     scenario = load_scenario("apprentice")
     expected = episode(raw(CASTER, scenario="apprentice"), 2)
     assert same(expected, episode(raw(CASTER, scenario=scenario), 2))
-    with pytest.raises(wfb_gym.ScenarioError, match="archmage-duel"):
-        raw(CASTER, scenario="no-such")
+    with pytest.raises(wfb_gym.ScenarioError, match="did you mean archmage-duel"):
+        raw(CASTER, scenario="archmage-dual")
     path = tmp_path / "own.toml"
     path.write_text('name = "own"\n[caster]\npower_dice = 2\n[dispeller]\n')
     assert raw(CASTER, scenario=path).batch.scenarios[0].name == "own"

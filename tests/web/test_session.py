@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.pages import ROOT
+from tests.support.pages import ROOT
 from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents import policy_spec
