@@ -95,7 +95,7 @@ def test_several_scenarios_share_spaces(
 ) -> None:
     count = len(scenarios) + 1
     envs = native(name, count, scenario=scenarios, **keys)
-    seat = keys.get("seat", SEAT.get(name))
+    seat = keys["seat"] if keys else SEAT[name]
     assert envs.limits == union([fit(table_of(scenario), seat) for scenario in scenarios])
     singles = [
         raw(name, scenario=scenarios[i % len(scenarios)], limits=envs.limits, **keys)

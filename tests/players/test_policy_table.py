@@ -23,7 +23,7 @@ from wfb_gym.solver.seat_decisions import SeatDecisions
 from .damage import count_rejected
 
 DUEL = "apprentice"
-TOO_MANY = {
+TOO_MANY: dict[str, Any] = {
     "observations": np.zeros((MOST_ROWS + 1, 4), np.float32),
     "probabilities": np.ones((MOST_ROWS + 1, 1)),
 }
