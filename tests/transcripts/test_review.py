@@ -87,8 +87,9 @@ def test_estimates_are_marked_and_time_is_bounded() -> None:
     reviewed = review(part, analyst=analyst, progress=lambda *done: reported.append(done))
     assert reported == [(number, 6) for number in range(1, 7)]
     assert not any(each.is_exact for each in reviewed.decisions)
-    assert reviewed.summary(0) == "3 decisions, every one the best, as far as is seen."
-    assert reviewed.decisions[0].words == "The best choice, as far as is seen."
+    assert reviewed.summary(0) == "3 decisions, every one the best by this estimate."
+    assert [each.event for each in reviewed.forecasts][-1] == 6  # the open decision
+    assert reviewed.decisions[0].words == "The best choice by this estimate."
     hasty = review(part, analyst=analyst, most_seconds=0.0)
     assert not any(each.choices for each in hasty.decisions)
     words = {"Not analysed because the time limit was reached.", "There was no choice."}
@@ -165,7 +166,7 @@ def test_hidden_items_equilibrium_play_loses_nothing() -> None:
         mixed = [each for each in reviewed.decisions if each.choices and not each.is_exact]
         assert max((each.lost for each in mixed), default=0.0) < NOTICED
         assert all("hardly ever" not in each.words for each in mixed)
-        assert all(each.words.startswith("The best choice, as far as is seen.") for each in mixed)
+        assert all(each.words.startswith("The best choice by this estimate.") for each in mixed)
         assert all("do not affect the beliefs" not in each.method for each in mixed)
         weighed += len(mixed)
     assert weighed > 3
@@ -206,7 +207,7 @@ def test_hidden_items_a_mistake_is_reported_with_its_assumption() -> None:
     reviewed = review(part)
     nominated, mistake, answer = reviewed.decisions
     assert re.fullmatch(
-        r"The best choice, as far as is seen\. Equilibrium play makes this choice in 9\d% of "
+        r"The best choice by this estimate\. Equilibrium play makes this choice in 9\d% of "
         r"cases\.",
         nominated.words,
     )

@@ -307,7 +307,7 @@ def test_the_question_has_the_text_colour_of_the_page_in_dark_mode(open_page: Op
 
 def test_lists_are_put_together_and_checked(open_page: OpenPage) -> None:
     page = open_page("phone")
-    page.get_by_text("Lists").click()
+    page.get_by_text("Wizards", exact=True).click()
     page.get_by_label("Spells").fill("Fireball Bolt=20")
     page.get_by_role("button", name="Play").click()
     expect(page.locator(".error")).to_contain_text("wizard: expected")
@@ -488,7 +488,7 @@ def test_a_phone_shows_the_whole_width_of_the_form(open_page: OpenPage) -> None:
     page.get_by_role("button", name="Play").click()
     page.locator(".error").wait_for()
     assert_phone(page)
-    page.get_by_text("Lists").click()
+    page.get_by_text("Wizards", exact=True).click()
     page.get_by_role("button", name="Another wizard").click()
     assert_phone(page)
 

@@ -50,6 +50,7 @@ def _environment() -> Environment:
         "dice_phrase": dice_phrase,
         "exact_points": exact_points,
         "percent": _percent,
+        "plural_points": plural_points,
         "points": format_points,
     }
     return made
@@ -141,7 +142,8 @@ def _choices_table(decision: ReviewedDecision, choices: Sequence[ReviewedAction]
     ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
     best = ranked[0].value
     widest = max(best - each.value for each in ranked) or 1.0
-    rows = [(each, 100 * (best - each.value) / widest) for each in ranked]
+    losses = [(each, best - each.value) for each in ranked]
+    rows = [(each, loss, 100 * loss / widest) for each, loss in losses]
     source = "exact, both sides playing their best"
     if not decision.is_exact:
         source = f"estimated by {decision.method}"

@@ -22,7 +22,6 @@ from wfb_gym.render.html import (
 )
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.review import NOTICED, Review, ReviewedAction, ReviewedDecision
-from wfb_gym.view.names import plural_points
 from wfb_gym.view.position import view_position
 
 _WIDE, _HIGH, _EDGE = 700, 130, 6
@@ -61,18 +60,11 @@ def review_html(review: Review) -> str:
         dice="dice thrown by hand" if transcript.seed is None else f"seed {transcript.seed}",
         is_over=transcript.over,
         score=score_html(view_position(names, review.positions[-1])),
-        seats=[_seat(review, army) for army in (0, 1)],
+        summaries=[review.summary(army) for army in (0, 1)],
         worst=review.worst,
         curve=_curve(review),
         data=_data(review),
     )
-
-
-def _seat(review: Review, army: int) -> dict[str, str]:
-    own = [each for each in review.decisions if each.army == army and each.choices]
-    about = "" if all(each.is_exact for each in own) else "about "
-    given_away = f"{about}{plural_points(review.lost_by(army))} lost"
-    return {"given_away": given_away, "summary": review.summary(army)}
 
 
 def _curve(review: Review) -> dict[str, Any] | None:
@@ -94,7 +86,7 @@ def _curve(review: Review) -> dict[str, Any] | None:
         "width": _WIDE,
         "height": _HIGH,
         "edge": _EDGE,
-        "most": most,
+        "axis": (f"+{most:.0f}", "0", f"\N{MINUS SIGN}{most:.0f}"),
         "line": "L".join(place(*point) for point in points),
         "first": place(points[0][0], 0),
         "last": place(points[-1][0], 0),

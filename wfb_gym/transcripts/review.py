@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.players.analysis import Analyst
+from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.mixtures import ActionValues, Mixer
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
@@ -102,8 +102,7 @@ class ReviewedDecision(NamedTuple):
             return f"Not analysed {self.method}." if self.method else "There was no choice."
         about = "" if self.is_exact else "about "
         if self.lost < NOTICED:
-            seen = "" if self.is_exact else ", as far as is seen"
-            return f"The best choice{seen}.{self._probability_words}"
+            return f"The best choice{_by_estimate(self.is_exact)}.{self._probability_words}"
         lost = plural_points(self.lost)
         played, best = (
             f"aim {words}" if words.startswith("at ") else words
@@ -142,7 +141,8 @@ class Review:
         events: the events, as described by this version of the package.
         positions: the visible position before each event, followed by the final one.
         decisions: the reviewed decisions, in order.
-        forecasts: the expected score before each analysed decision.
+        forecasts: the expected score before each analysed decision, and at the open decision of an
+            unfinished battle.
     """
 
     transcript: Transcript
@@ -179,7 +179,7 @@ class Review:
         mistakes = sum(each.lost >= NOTICED for each in own)
         count = plural(len(own), "decision")
         if not mistakes:
-            return f"{count}, every one the best{', as far as is seen' if about else ''}.{rest}"
+            return f"{count}, every one the best{_by_estimate(not about)}.{rest}"
         lost = plural_points(self.lost_by(army))
         return f"{count}, {mistakes} not the best: {about}{lost} lost.{rest}"
 
@@ -234,6 +234,8 @@ def review(
         before = narrated.battle.copy()
         if progress is not None:
             progress(number + 1, len(transcript.events))
+    if before.is_decision() and (last := reviewer.forecast(before, len(events))) is not None:
+        forecasts.append(last)
     return Review(
         transcript, narrated.names, tuple(events), tuple(positions), tuple(decisions),
         tuple(forecasts),
@@ -256,13 +258,23 @@ class _Reviewer:
             return blank, None
         if time.monotonic() >= self._end:
             return blank._replace(method=_NO_TIME), None
-        if all(len(sets_that_may_be(self._names, before, army)) < 2 for army in ALL_ARMIES):
+        if self._is_known(before):
             return self._review_known(before, blank, event.code)
         try:
             action_values = self._mixer.action_values([each.code for each in events], event.code)
         except TooLarge:
             return blank._replace(method=_TOO_LARGE), None
         return self._review_mixed(before, blank, event.code, action_values)
+
+    def forecast(self, battle: Battle, event: int) -> ScoreForecast | None:
+        """Forecast the score at a decision; None after the limit or if items may be hidden."""
+        if time.monotonic() >= self._end or not self._is_known(battle):
+            return None
+        return _forecast(battle, event, self._analyst.analyse(battle))
+
+    def _is_known(self, battle: Battle) -> bool:
+        """Whether both armies know all items."""
+        return all(len(sets_that_may_be(self._names, battle, army)) < 2 for army in ALL_ARMIES)
 
     def _review_known(
         self, before: Battle, blank: ReviewedDecision, played: int
@@ -273,13 +285,11 @@ class _Reviewer:
                    analysis.recommends(code))
             for code, each in describe_choices(self._names, before).items()
         )  # fmt: skip
-        to_come = analysis.value if before.mover == 0 else -analysis.value
-        forecast = ScoreForecast(blank.event, before.points, before.points + to_come)
         lost = analysis.loss(played)
         decision = blank._replace(
             choices=choices, lost=lost, is_exact=analysis.is_exact, method=analysis.method
         )
-        return decision, forecast
+        return decision, _forecast(before, blank.event, analysis)
 
     def _review_mixed(
         self, before: Battle, blank: ReviewedDecision, played: int, action_values: ActionValues
@@ -297,6 +307,16 @@ class _Reviewer:
             choices=choices, lost=best - values[played], method=_method_of(action_values)
         )
         return decision, forecast
+
+
+def _forecast(battle: Battle, event: int, analysis: Analysis) -> ScoreForecast:
+    to_come = analysis.value if battle.mover == 0 else -analysis.value
+    return ScoreForecast(event, battle.points, battle.points + to_come)
+
+
+def _by_estimate(is_exact: bool) -> str:
+    """Return the restriction of a verdict that is not exact, after a space."""
+    return "" if is_exact else " by this estimate"
 
 
 def _method_of(action_values: ActionValues) -> str:

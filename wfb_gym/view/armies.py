@@ -38,7 +38,7 @@ class SpellView(NamedTuple):
     """A spell.
 
     Attributes:
-        name: its name.
+        name: its name, or "" if it has no name but its casting value.
         value: its casting value or power level, in words.
         status: its status.
         place: the spell's target in words, or "" if the spell is not in play.
@@ -293,7 +293,7 @@ def _spell(
     value, item = f"{slot.casting_value}+", ""
     if slot.item is not None:
         value, item = f"PL {slot.casting_value}", names.items[army][slot.item].item.name
-    name = "a spell" if slot.spell.name == value else slot.spell.name
+    name = "" if slot.spell.name == value else slot.spell.name
     status = _spell_status(names, battle, army, spell, forgotten)
     place = _place_in_play(names, battle, army, spell) if status == SpellStatus.IN_PLAY else ""
     return SpellView(name, value, status, place, spell, item)

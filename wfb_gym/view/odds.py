@@ -23,7 +23,7 @@ from wfb_gym.rules.casting import Casting
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.view.decisions import casting_rolls, describe_choices
 from wfb_gym.view.effects import spell_words
-from wfb_gym.view.names import ScenarioNames, spell_title
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, spell_title
 
 DISPEL_DICE = range(1, 7)
 """Numbers of dispel dice covered by `CastOdds.stopped`."""
@@ -75,6 +75,11 @@ class SpellOdds:
     target: str
     has_target: bool
     casts: tuple[CastOdds, ...]
+
+    @property
+    def at_target(self) -> str:
+        """The target after " at ", or "" for a spell without targets."""
+        return f" at {self.target}" if self.target not in ("", NO_TARGET) else ""
 
     @property
     def title(self) -> str:

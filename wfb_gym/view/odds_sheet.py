@@ -23,7 +23,7 @@ from wfb_gym.scenario.rulesets import bundled_miscast_rows
 from wfb_gym.scenario.sizes import NO_BEARER
 from wfb_gym.view.effects import item_words
 from wfb_gym.view.hidden_sets import chances_words, hidden_sets
-from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, plural_points, power_phrase
+from wfb_gym.view.names import ScenarioNames, dice_phrase, plural_points, power_phrase
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds, spell_odds
 
 TOTALS = range(3, 19)
@@ -328,5 +328,4 @@ def points_line(sheet: OddsSheet, spell: SpellOdds) -> str:
     """Describe a spell's expected points and its target."""
     if not spell.has_target:
         return "no target in the army's first phase"
-    at = f" at {spell.target}" if spell.target not in ("", NO_TARGET) else ""
-    return f"{plural_points(spell.points, sheet.point)}{at}"
+    return f"{plural_points(spell.points, sheet.point)}{spell.at_target}"

@@ -22,7 +22,7 @@ from wfb_gym.web.session import (
     describe_seat,
 )
 
-_BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Army lists"
+_BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Wizards"
 _INTRODUCTION = (
     "Play one side of a battle's magic phase. Choose a battle, your side and an opponent; "
     "the choices that are already made are a good first game."
@@ -129,10 +129,11 @@ class Form:
             self._rows = ui.element("div").classes("stack")
             self._add_wizard("4", "Fire Ball=20, 8=40, 11=60")
             ui.button("Another wizard", on_click=partial(self._add_wizard, "2")).props(FLAT)
-            with ui.element("div").classes("three"):
-                self._power = ui.input(label="Power dice", placeholder="by level")
-                self._dispel = ui.input(label="Dispel dice", value="4")
-                self._scrolls = ui.input(label="Scrolls", value="1")
+            with ui.element("div").classes("three two"):
+                self._power = ui.input(label="Caster's power dice", placeholder="by the rules")
+                self._power.props("stack-label")  # otherwise the label hides the placeholder
+                self._dispel = ui.input(label="Dispeller's dispel dice", value="4")
+                self._scrolls = ui.input(label="Dispeller's scrolls", value="1")
 
     def _add_wizard(self, level: str = "2", spells: str = "") -> None:
         if len(self._wizards) >= MOST_WIZARDS:

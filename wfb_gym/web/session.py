@@ -300,7 +300,7 @@ class Session:
         if self.is_over:
             return ""
         if casts := cast_odds(self.names, battle):
-            return render_macro("cast_odds", casts)
+            return render_macro("cast_odds", casts, self.names.point)
         dispels = dispel_odds(self.names, battle)
         return render_macro("dispel_odds", dispels) if dispels else ""
 
