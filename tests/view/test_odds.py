@@ -61,6 +61,7 @@ def test_the_best_target_counts_until_one_is_chosen() -> None:
     spells = cast_odds(ScenarioNames(skirmish), Battle(pack(skirmish)))
     assert spells
     for odds in spells.values():
+        assert odds.at_target == " at Chaos Knights"
         for each in odds.casts:
             assert each.points == pytest.approx(each.cast * odds.points)
 
