@@ -133,16 +133,14 @@ def transcript(name: str, scenario: str, game: Played) -> str:
 
 
 def write() -> None:
-    """Write and name changed files; remove files of ids and scenarios that no longer exist."""
+    """Write every file; remove files of ids and scenarios that no longer exist."""
     FOLDER.mkdir(exist_ok=True)
     contents = files()
     for path in FOLDER.glob("*.txt"):
         if path not in contents:
             path.unlink()
     for path, text in contents.items():
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
-            print(f"written: {path.relative_to(FOLDER.parent)}")
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
