@@ -128,6 +128,25 @@ def test_ctrl_c_does_not_unload_half_a_module(line: str, tmp_path: Path) -> None
     assert (ended.status, ended.err) == (130, "interrupted\n")
 
 
+def test_ctrl_c_that_an_import_turns_into_another_error_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "imported.py").write_text(
+        "import signal\n"
+        "try:\n"
+        "    signal.raise_signal(signal.SIGINT)\n"
+        "except KeyboardInterrupt:\n"
+        "    raise ValueError('another error') from None\n"
+    )
+    (tmp_path / "command.py").write_text("def main():\n    import imported\n")
+    (tmp_path / SCRIPT).write_text(
+        "from wfb_gym._commands import install_handlers\n"
+        "install_handlers()\n"
+        "import command\n"
+        "command.main()\n"
+    )
+    ended = run_python(tmp_path / SCRIPT, env=path_with())
+    assert (ended.status, ended.err) == (130, "interrupted\n")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("turn", range(5))
 @pytest.mark.parametrize("line", [COMMANDS["wfb_gym"], COMMANDS["experiments"], *MORE])

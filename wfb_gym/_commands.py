@@ -45,6 +45,8 @@ _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 _WITHOUT_UNICODE = {"\N{BLACK SQUARE}": "#", "\N{PLUS-MINUS SIGN}": "+/-"}
 """Replacements for characters missing from an output encoding."""
 _REPLACE_SIGNS = "wfb_gym.replace_signs"
+_RECEIVED = threading.Event()
+"""Set when Ctrl-C has raised a `KeyboardInterrupt`."""
 _PAUSE = 0.01  # seconds after which Ctrl-C is sent again if Python still cannot raise it
 
 
@@ -122,6 +124,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     if frame is None or "importlib" in called[-1]:
         _print_error("interrupted")
         _end_now()
+    _RECEIVED.set()
     signal.default_int_handler(number, frame)
 
 
@@ -152,9 +155,10 @@ def _end(
 ) -> None:
     """Print one line with the reason for exiting, or a traceback if it is a programming error."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # another Ctrl-C would interrupt printing
-    if isinstance(error, KeyboardInterrupt):
+    is_importing = _is_importing(traceback)
+    if isinstance(error, KeyboardInterrupt) or (is_importing and _RECEIVED.is_set()):
         _print_error("interrupted")
-        if _is_importing(traceback):  # Python may crash if it unloads half-imported modules
+        if is_importing:  # Python may crash if it unloads half-imported modules
             _end_now()
         raise SystemExit(INTERRUPTED)
     if isinstance(error, BrokenPipeError) and _is_closed(sys.stdout):

@@ -32,9 +32,10 @@ tracks and explains how to submit a result. Do not edit this page:
 `python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
 The duels, hidden and generated tracks report exact normalised scores. 100 is optimal play and 0 is
-random play. Each value is the interquartile mean over tasks and runs. It leaves out the best and
-the worst quarter, so a policy with 100.0 can fail in single scenarios. The battles track reports
-the mean points against random, greedy and veteran, per 1,000 points of army.
+random play. A single scenario's value is the mean over the runs. Values over several scenarios, as
+under Overall, are interquartile means over scenarios and runs. They leave out the best and the
+worst quarter, so a policy with 100.0 can fail in single scenarios. The battles track reports the
+mean points against random, greedy and veteran, per 1,000 points of army.
 
 Policies are in the order of their scores in the duels. Policies without one follow, by name.
 

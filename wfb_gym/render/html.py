@@ -142,8 +142,7 @@ def _choices_table(decision: ReviewedDecision, choices: Sequence[ReviewedAction]
     ranked = sorted(choices, key=lambda each: (not each.is_best, -each.value))
     best = ranked[0].value
     widest = max(best - each.value for each in ranked) or 1.0
-    losses = [(each, best - each.value) for each in ranked]
-    rows = [(each, loss, 100 * loss / widest) for each, loss in losses]
+    rows = [(each, best - each.value, 100 * (best - each.value) / widest) for each in ranked]
     source = "exact, both sides playing their best"
     if not decision.is_exact:
         source = f"estimated by {decision.method}"
