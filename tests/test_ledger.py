@@ -111,3 +111,11 @@ def test_the_code_of_every_row_exists(row: list[str]) -> None:
         assert bool(name) == (file.suffix == ".py"), place
         if name:
             assert name in names_in(file), place
+
+
+@pytest.mark.parametrize("page", [LEDGER, HELD], ids=lambda page: page.stem)
+def test_every_line_of_a_table_is_a_row(page: Path) -> None:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    rulers = [line for line in lines if re.fullmatch(r"[|-]+", line) and line]
+    tables = [line for line in lines if line.startswith("|")]
+    assert len(tables) == len(rows(page)) + 2 * len(rulers)

@@ -79,6 +79,14 @@ def test_folders_named_to_contributors_exist() -> None:
         assert place_of(path).exists(), path
 
 
+def test_tests_named_to_contributors_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`(tests/[\w./]+\.py)::(test_\w+)`", text)
+    assert len(named) > 15
+    for path, name in named:
+        assert f"def {name}(" in place_of(path).read_text(encoding="utf-8"), f"{path}::{name}"
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the site, built without a warning."""

@@ -192,3 +192,16 @@ def test_a_copy_is_independent() -> None:
     battle.cast("Bolt", 2)
     assert twin.key() != battle.key()
     assert twin.node == Node.NOMINATE
+
+
+def test_every_end_is_one_position() -> None:
+    ends = set()
+    for faces in [(2, 2), (6, 6)]:
+        battle = game(army(wizard(2, spell(), spell("Second"))))
+        battle.cast("Bolt", 2)
+        battle.roll(*faces)
+        battle.stop()
+        assert battle.is_over
+        assert battle.legal_actions() == []
+        ends.add(battle.key())
+    assert len(ends) == 1

@@ -459,3 +459,16 @@ def test_a_pool_plays_its_members() -> None:
         seen.add(member)
         assert same(record, episode(raw(DISPELLER, opponent=pool[member]), seed))
     assert seen == {0, 1}
+
+
+def test_disabled_keeps_what_has_ended() -> None:
+    envs = native(CASTER, 2, autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    observations, _, terminations, _, infos = envs.step(np.array([0, 6]))
+    assert terminations.tolist() == [True, False]
+    last = observations[0].copy()
+    observations, rewards, terminations, _, infos = envs.step(np.array([0, 1]))
+    assert terminations[0]
+    assert rewards[0] == 0.0
+    assert np.array_equal(observations[0], last)
+    assert np.flatnonzero(infos["action_mask"][0]).tolist() == [0]

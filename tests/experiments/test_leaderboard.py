@@ -37,6 +37,7 @@ from experiments.leaderboards.submissions import (
 )
 from experiments.tournaments.matches import model_names
 from tests.support.commands import Said
+from tests.support.pages import page as page_text
 from tests.support.pages import rows_of
 from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import hidden_scenarios, solver
@@ -148,7 +149,7 @@ def test_generated_scenarios_have_increasing_test_seeds() -> None:
 )
 def test_the_generated_scenarios_are_the_first_that_fit(kind: str, count: int) -> None:
     found = searching.find_generated_scenarios(kind, count)
-    for wanted, again in zip(generated_scenarios(kind), found, strict=False):
+    for wanted, again in zip(generated_scenarios(kind)[:count], found, strict=True):
         assert again["seed"] == wanted.seed
         for seat, points in wanted.points.items():
             assert again[seat] == pytest.approx(points)
@@ -701,3 +702,37 @@ def test_paths_other_than_files_are_rejected(tmp_path: Path) -> None:
     pipe.write_bytes(json.dumps(_submission()).encode("utf-16"))
     with pytest.raises(SubmissionError, match="expected a JSON file, found "):
         read_submission(pipe)
+
+
+# --- docs/benchmark.md ---------------------------------------------------------------------
+
+
+def test_the_page_of_the_protocol_names_the_tasks() -> None:
+    rows = {row[0]: row for row in rows_of(page_text("benchmark.md"), "Tracks")}
+    assert list(rows) == list(TRACKS)
+    for track in ("duels", "hidden", "battles"):
+        names = list(dict.fromkeys(task.scenario for task in TRACKS[track]))
+        assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
+    text = page_text("benchmark.md")
+    for number in (
+        f"at most {protocol.BUDGET:,} environment steps",
+        *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
+        f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
+        f"{protocol.BATTLES_EACH:,} battles",
+        f"{protocol.FIRST_SEED:,} + {protocol.SPACING:,} *r*",
+        f"This is protocol {protocol.PROTOCOL}",
+    ):
+        assert number in " ".join(text.split()), number
+    keys = [row[0].strip("`") for row in rows_of(text, "Submission file")]
+    assert keys == list(Submission.model_fields)
+    counts = {int(row[1]) for row in rows_of(text, "Kinds of generated scenario")}
+    assert counts == set((protocol.GENERATED | protocol.AXES).values())
+
+
+def test_the_page_names_the_tasks_of_each_preset() -> None:
+    rows = {row[0]: row[1] for row in rows_of(page_text("benchmark.md"), "Presets")}
+    assert list(rows) == [f"`{name}`" for name in PRESETS]
+    for name in ("easy", "medium"):
+        scenarios = dict.fromkeys(f"`{task.scenario}`" for task in PRESETS[name])
+        assert rows[f"`{name}`"] == ", ".join(scenarios)
+    assert sorted(task for tasks in PRESETS.values() for task in tasks) == sorted(TASKS.values())

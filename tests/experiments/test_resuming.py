@@ -1,4 +1,5 @@
-"""An interrupted experiment resumes: no part is measured twice, and the results are the same."""
+"""An interrupted experiment resumes: the function measures no part twice, and the results are the
+same."""
 
 from pathlib import Path
 from typing import Any

@@ -396,7 +396,6 @@ def test_ticks_have_enough_decimals_to_differ(ticks: list[float], shown: list[st
 
 
 @pytest.mark.usefixtures("quick_refusals")
-@pytest.mark.usefixtures("quick_refusals")
 def test_the_optimal_player_is_left_out_of_unsolvable_scenarios(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,8 +38,6 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         began = time.process_time()
-        if began - self._began > LONGEST_FILE:
-            item.session.shouldstop = "the file takes too long"
         self._tests[item.nodeid] = {"seconds": 0.0, "passed": True}
         self._coverage.switch_context(item.nodeid)
         signal.setitimer(signal.ITIMER_PROF, LONGEST_TEST)
@@ -48,7 +46,10 @@ class _Recorder:
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0.0)
             self._coverage.switch_context("")
-            self._tests[item.nodeid]["seconds"] = round(time.process_time() - began, 3)
+            now = time.process_time()
+            self._tests[item.nodeid]["seconds"] = round(now - began, 3)
+            if now - self._began > LONGEST_FILE:
+                item.session.shouldstop = "the file takes too long"
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
@@ -72,6 +73,6 @@ def _stop_test(number: int, frame: FrameType | None) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to record, before any module of `wfb_gym` is imported."""
+    """Begin to record."""
     signal.signal(signal.SIGPROF, _stop_test)
     config.pluginmanager.register(_Recorder(Path(os.environ["RECORDING"])))

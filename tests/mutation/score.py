@@ -5,13 +5,15 @@
     python -m tests.mutation --only wfb_gym/engine/casting.py
 
 Changes are drawn at random from all operators, constants, conditions and statements of the engine,
-the rules, the encoding, the solver, the players, the environments and the packing. Each test file
-runs once without a change, and the lines that each test covers are recorded. Then the tests that
-cover a changed line run, the nearest and fastest first, for at most two minutes of CPU time.
-Changes of compiled files run as Python (NUMBA_DISABLE_JIT). Tests that take more than 6 s without
-a change are left out.
+the rules, the encoding, the solver, the players, the environments and the packing. The test files
+of the package and of packages that use it run once without a change, and the lines that each test
+covers are recorded. Then the tests that cover a changed line run, the nearest and fastest first,
+for at most two minutes of CPU time. Changes of compiled files run as Python (NUMBA_DISABLE_JIT).
+Tests that take more than 6 s without a change are left out, and files end after 40 s. A line that
+runs once in a process, for example in a cached fixture, counts for the first test that needs it.
 
 Finished changes are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
+After a change of sources or tests, use another OUT; recordings are made again by themselves.
 `equivalent.toml` lists the changes that cannot be noticed, with the reason.
 """
 
@@ -37,21 +39,21 @@ class Settings:
     Attributes:
         count: number of changes.
         seed: seed for drawing them.
-        only: files to change; all if none is given.
+        only: files or folders to change; all if none is given.
         workers: processes that run tests.
         out: folder of the results, and of the copies of the repository.
     """
 
     count: int = 300
     seed: int = 1
-    only: tuple[str, ...] = option((), metavar="FILE")
+    only: tuple[str, ...] = option((), metavar="PATH")
     workers: int = 2
     out: Path = Path("runs/mutation")
 
 
 def _parts(settings: Settings) -> list[Mutant]:
     drawn = draw_mutants(ROOT, 10**9, settings.seed)
-    chosen = [each for each in drawn if not settings.only or each.path in settings.only]
+    chosen = [each for each in drawn if each.path.startswith(settings.only or "")]
     return chosen[: settings.count]
 
 

@@ -11,11 +11,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import numpy as np
+import pytest
 
 from tests.mutation.mutants import Mutant
 from tests.mutation.recording import LONGEST_FILE
@@ -39,6 +41,8 @@ _PATIENCE, _START = 3.0, 30.0
 """A batch may take this many times its CPU time without a change, and this many seconds more."""
 _WAITING = 20.0
 """A batch may take this many times its limit of CPU time on the clock."""
+_NO_FAILURE = (pytest.ExitCode.OK, pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""Exit statuses without a failure; an id of a test may have disappeared with the change."""
 _PYTEST = """
 import resource, sys, pytest
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[1]), int(sys.argv[1]) + 1))
@@ -108,6 +112,15 @@ def _imports_of(file: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def _digest(copy: Path) -> str:
+    """Return a digest of the sources and tests in a copy of the repository."""
+    found = sha256()
+    for path in sorted([*copy.glob("wfb_gym/**/*"), *copy.glob("tests/**/*")]):
+        if path.is_file():
+            found.update(path.relative_to(copy).as_posix().encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
 class Suite:
     """Runs the tests that cover a changed line in a copy of the repository.
 
@@ -119,7 +132,7 @@ class Suite:
 
     def __init__(self, copy: Path, recordings: Path, *, compiled: bool) -> None:
         self._copy, self._compiled = copy, compiled
-        self._recordings = recordings / ("compiled" if compiled else "python")
+        self._recordings = recordings / _digest(copy) / ("compiled" if compiled else "python")
 
     def record(self, files: Sequence[str]) -> None:
         """Run the test files that are not recorded yet, and record which lines they cover.
@@ -192,7 +205,8 @@ class Suite:
         ended = self._run(["-x", f"--junitxml={report}", f"@{listed}"], limit)
         if ended is None:
             return "timeout"
-        return None if ended == 0 else next(_failed_tests(report), "collection")
+        otherwise = None if ended in _NO_FAILURE else "crash"
+        return next(_failed_tests(report), otherwise)
 
     def _run(
         self, options: Sequence[str], limit: float, more: Mapping[str, str] = {}

@@ -88,3 +88,66 @@ def test_daemons_read_a_three_as_a_two() -> None:
         (row.roll, row.effects) for row in plain[2:]
     ]
     assert {row.source for row in daemons} == {"ours"}
+
+
+def test_6e_miscasts() -> None:
+    effects = [
+        [effect.model_dump() for effect in row.effects] for row in bundled_miscast_table("6e").rows
+    ]
+    assert effects == [
+        [
+            {"kind": "caster_hit", "strength": 10, "armour_save": True},
+            {"kind": "base_contact_hit", "strength": 10, "armour_save": True},
+        ],
+        [{"kind": "locked", "until": "six", "bars_items": False}],
+        [{"kind": "free_spell", "limit": "miscast_value"}],
+        [
+            {"kind": "locked", "until": "own_next_phase", "bars_items": True},
+            {"kind": "in_play_ends", "whose": "caster"},
+        ],
+        [{"kind": "dice_lost", "whose": "side"}],
+        [
+            {"kind": "caster_hit", "strength": 4, "armour_save": False},
+            {"kind": "in_play_ends", "whose": "all"},
+            {"kind": "casting_ends"},
+        ],
+        [
+            {"kind": "caster_hit", "strength": 6, "armour_save": False},
+            {"kind": "spell_forgotten", "whose": "caster"},
+        ],
+        [{"kind": "spell_forgotten", "whose": "caster"}, {"kind": "level_lost"}],
+    ]
+
+
+def test_7e_miscasts() -> None:
+    effects = [
+        [effect.model_dump() for effect in row.effects] for row in bundled_miscast_table("7e").rows
+    ]
+    assert effects == [
+        [
+            {"kind": "caster_removed"},
+            {"kind": "base_contact_hit", "strength": 10, "armour_save": False},
+        ],
+        [
+            {"kind": "caster_hit", "strength": 6, "armour_save": False},
+            {"kind": "base_contact_hit", "strength": 6, "armour_save": False},
+        ],
+        [{"kind": "free_spell", "limit": "any"}],
+        [
+            {"kind": "caster_hit", "strength": 2, "armour_save": False},
+            {"kind": "dice_lost", "whose": "caster"},
+            {"kind": "locked", "until": "phase_end", "bars_items": True},
+        ],
+        [
+            {"kind": "caster_hit", "strength": 4, "armour_save": False},
+            {"kind": "in_play_ends", "whose": "all"},
+            {"kind": "stored_dice_lost"},
+            {"kind": "phase_ends"},
+        ],
+        [
+            {"kind": "caster_hit", "strength": 8, "armour_save": False},
+            {"kind": "level_lost"},
+            {"kind": "spell_forgotten", "whose": "caster"},
+        ],
+        [{"kind": "spell_succeeds"}, {"kind": "spell_forgotten", "whose": "caster"}],
+    ]

@@ -13,6 +13,7 @@ from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.space_sizes import space_sizes
 from wfb_gym.engine.battle import Battle
 from wfb_gym.solver import seat_decisions
+from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 from .small import scenario, solved
 
@@ -249,3 +250,22 @@ def test_points_before_the_first_decision_count() -> None:
         -solution.value, abs=CLOSE
     )
     assert solution.value < -8.0
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
+    solution = solved("a duel")
+    decisions = SeatDecisions(solution.full, seat)
+    _, masks = decisions.observe(decisions.nodes)
+    rng = np.random.default_rng(8)
+    scores = []
+    for share in (0.02, 0.1, 0.5, 1.0):
+        codes = solution.full.chosen[decisions.nodes].astype(np.int64)
+        for row in np.flatnonzero(rng.random(len(codes)) < share):
+            codes[row] = decisions.view.codec.code_of[rng.choice(np.flatnonzero(masks[row]))]
+        score = solver.normalised_score(solution, TablePolicy(decisions, codes), seat)
+        assert score.guaranteed <= score.optimum + CLOSE
+        assert score.score is not None
+        scores.append(score.score)
+    assert max(scores) <= 100.0 + 1e-6
+    assert min(scores) < 90.0
