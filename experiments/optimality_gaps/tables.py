@@ -29,7 +29,7 @@ def gap_rows(parts: Sequence[Part]) -> list[list[str]]:
 
 def bound_rows_of(found: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Return the cells of a table of lower bounds, header first."""
-    rows = [["scenario", "player", "gives away at least"]]
+    rows = [["scenario", "player", "exploitability at least"]]
     for each in found:
         text = f"{each['value']:+.2f} ± {each['half_width']:.2f}"
         rows.append([each["scenario"], display_name(each["player"]), text])

@@ -214,7 +214,7 @@ def test_too_large_a_tree_is_rejected() -> None:
 
 @pytest.mark.parametrize("ask", [solve, estimate, lambda s: normalised_score(s, "greedy", 0)])
 def test_the_perfect_information_solver_rejects_secrets(ask: Any) -> None:
-    with pytest.raises(ValueError, match="solve_hidden"):
+    with pytest.raises(ValueError, match="HiddenGame to grade a policy"):
         ask(SCENARIOS["scrolls"])
 
 

@@ -58,6 +58,13 @@ class Sampler(Agent):
         return uniform(observations, masks)
 
 
+def with_gradient(observations: Observations, masks: Masks) -> Any:
+    """Return uniform probabilities as a tensor with a gradient."""
+    import torch
+
+    return torch.from_numpy(uniform(observations, masks)).requires_grad_()
+
+
 def answered(policy: Any, seat: int) -> float:
     """Return the value of a duel against the best response to a policy."""
     return solver.best_response(solved("a duel"), policy, seat).value
@@ -100,6 +107,7 @@ def test_chances_that_nearly_sum_to_1_are_scaled() -> None:
         ("random", uniform),
         (Sampler(), uniform),
         ("random:0.3", uniform),
+        pytest.param(with_gradient, uniform, marks=pytest.mark.needs("torch")),
     ],
 )
 @pytest.mark.parametrize("seat", [0, 1])
@@ -198,6 +206,9 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "actions in columns": (lambda o, m: lowest(o, m)[:, None], "expected integer actions"),
     "flags": (lambda o, m: m, "expected integer actions"),
     "nothing": (lambda o, m: None, "expected integer actions"),
+    "rows of unequal length": (
+        lambda o, m: [[1], [1, 2]], "expected an array or a tensor, found list"
+    ),
     "chances of too few": (lambda o, m: uniform(o, m)[:, :-1], "or probabilities of shape"),
     "chances below 1 in all": (lambda o, m: uniform(o, m) * 0.9, "sum to 1"),
     "chances above 1 in all": (lambda o, m: uniform(o, m) * 1.1, "sum to 1"),

@@ -9,6 +9,18 @@ CLOSE = 1e-3
 """Tolerance for probabilities computed in single precision."""
 
 
+def _as_array(answer: Any, whose: str) -> NDArray[Any]:
+    """Return a policy's answer as a NumPy array; a PyTorch tensor may have a gradient."""
+    if hasattr(answer, "detach"):
+        answer = answer.detach().cpu()
+    try:
+        return np.asarray(answer)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{whose}: expected an array or a tensor, found {type(answer).__name__}: {error}"
+        ) from error
+
+
 def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDArray[np.int64]:
     """Return a policy's answer as actions, int64 (k,).
 
@@ -20,7 +32,7 @@ def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDAr
     Raises:
         ValueError: if the shape or dtype is wrong or an action is illegal.
     """
-    actions = np.asarray(answer)
+    actions = _as_array(answer, whose)
     if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
         raise ValueError(
             f"{whose}: expected integer actions of shape {masks.shape[:1]}, "
@@ -51,7 +63,7 @@ def validated_probabilities(
     Raises:
         ValueError: if the answer is neither.
     """
-    array = np.asarray(answer)
+    array = _as_array(answer, whose)
     if np.issubdtype(array.dtype, np.integer) and array.shape == masks.shape[:1]:
         probabilities = np.zeros(masks.shape)
         probabilities[np.arange(len(masks)), validated_actions(array, masks, whose)] = 1.0

@@ -79,7 +79,7 @@ def refuse_hidden(scenario: Scenario) -> None:
     if scenario.has_hidden_items:
         raise HiddenItemsError(
             f"{scenario.name}: expected a scenario in which nothing is hidden, found hidden items; "
-            "use wfb_gym.solver.solve_hidden"
+            "use wfb_gym.solver.HiddenGame to grade a policy, or solve_hidden for the value"
         )
 
 
