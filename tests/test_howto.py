@@ -18,7 +18,11 @@ import pytest
 from tests.support.pages import ROOT
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
-SHORTER = {"model.learn(50_000)": "model.learn(500)", "model.learn(30_000)": "model.learn(500)"}
+SHORTER = {
+    "model.learn(50_000)": "model.learn(500)",
+    "model.learn(30_000)": "model.learn(500)",
+    "updates=1000": "updates=5",
+}
 FENCES = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -35,10 +39,15 @@ def agrees(printed: str, documented: str) -> bool:
 def shell(commands: str) -> None:
     """Run the commands of a block; the text after a command is its expected output."""
     for command, documented in re.findall(
-        r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands, re.MULTILINE
+        r"^\$ python (.*)\n((?:(?!\$ ).*\n)*)", commands.replace("\\\n", " "), re.MULTILINE
     ):
-        option, module, *arguments = shlex.split(command)
+        option, module, *words = shlex.split(command)
         assert option == "-m"
+        arguments = [
+            each
+            for word in words
+            for each in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
+        ]
         main = importlib.import_module({"wfb_gym": "wfb_gym.cli"}.get(module, module)).main
         with contextlib.redirect_stdout(io.StringIO()) as out:
             assert main(arguments) == 0, command

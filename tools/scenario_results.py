@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.leaderboards.page import task_scores
+from experiments.leaderboards.page import marked_name, task_scores
 from experiments.leaderboards.protocol import POINTS_UNIT, TRACKS
 from experiments.leaderboards.submissions import Submission, read_submissions
 from experiments.statistics import interquartile_mean
@@ -264,16 +264,16 @@ def unseen_table(_: Results) -> str:
         if len(seats) == len(tasks) and submission.name not in LEFT_OUT:
             middles = [float(interquartile_mean(scores)) for scores in seats]
             lows = [float(np.quantile(scores.mean(axis=0), 0.05)) for scores in seats]
-            rows.append((submission.name, submission.steps, middles, lows))
-    rows.sort(key=lambda row: (round(float(np.mean(row[2])), 1), np.mean(row[3])), reverse=True)
+            rows.append((submission, middles, lows))
+    rows.sort(key=lambda row: (round(float(np.mean(row[1])), 1), np.mean(row[2])), reverse=True)
     header = ["policy", "method", "training steps", *(task.seat for task in tasks)]
     cells = [
         [
-            name,
-            METHODS.get(name.removesuffix(f"-{UNSEEN}"), MISSING),
-            f"{steps:,}" if steps else "",
+            marked_name(each),
+            METHODS.get(each.name.removesuffix(f"-{UNSEEN}"), MISSING),
+            f"{each.steps:,}" if each.steps else "",
             *(f"{one:.1f} ({low:.0f})" for one, low in zip(middles, lows, strict=True)),
         ]
-        for name, steps, middles, lows in rows
+        for each, middles, lows in rows
     ]
     return markdown_table([header, *cells], text_columns=(0, 1), compact=True)

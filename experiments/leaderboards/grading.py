@@ -17,7 +17,6 @@ from experiments.leaderboards.protocol import PROTOCOL, TASKS, TRACKS, Task
 from experiments.leaderboards.settings import Settings
 from experiments.leaderboards.submissions import (
     ALL,
-    MODELS,
     Submission,
     SubmissionError,
     check_known,
@@ -40,6 +39,8 @@ DESCRIPTIONS = {
     "mcts": "Monte Carlo tree search, 400 simulations per decision",
     "search": "one-decision search by the exact rules, with values from phase-search",
 }
+CONTRIBUTORS = "wfb_gym contributors"
+UNKNOWN = "unknown"
 _ROUNDING = 1e-3
 """Tolerance within which results count as equal, in scores or points."""
 
@@ -82,7 +83,7 @@ def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, A
         "protocol": PROTOCOL,
         "name": name,
         "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
-        "authors": settings.authors,
+        "authors": settings.authors or (UNKNOWN if model_names(policies) else CONTRIBUTORS),
         "code": settings.code or f"python -m experiments.leaderboard --evaluate {policies[0]}",
         "steps": settings.steps,
         "versions": common.versions(),
@@ -106,7 +107,7 @@ def _policies_to_keep(settings: Settings, name: str, policies: list[str]) -> dic
     if not settings.keep:
         return {}
     keys = settings.keys or [ALL]
-    folder = settings.submissions.parent / MODELS
+    folder = settings.models
     first = keys[0].replace("/", "-")
     endings = [PolicySpec.parse(path).ending for path in policies]
     kept = [f"{name}/{first}-{k}{ending}" for k, ending in enumerate(endings)]
@@ -140,7 +141,7 @@ def entries_again(settings: Settings) -> tuple[list[Submission], list[Entry], li
     for name in settings.again or ():
         check_known(by_name, name, "--again")
     chosen = [by_name[name] for name in settings.again or by_name]
-    folder = settings.submissions.parent / MODELS
+    folder = settings.models
     entries, notes = [], []
     for each in chosen:
         parts: dict[tuple[str, ...], list[Task]] = {}
@@ -161,7 +162,7 @@ def model_files(settings: Settings) -> Iterable[str]:
     """Return the files that a grading reads."""
     if settings.again is None:
         return model_names(settings.evaluate or ())
-    return map(str, (settings.submissions.parent / MODELS).rglob("*.*"))
+    return map(str, settings.models.rglob("*.*"))
 
 
 def compare_again(run: Run[Settings, Job]) -> Outcome:

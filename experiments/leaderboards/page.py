@@ -25,6 +25,7 @@ from wfb_gym.seats import SEATS
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
 MISSING = "–"  # noqa: RUF001
+_OVER_BUDGET = "†"
 INTRODUCTION = """# Leaderboard
 
 This page compares policies under the [benchmark protocol](benchmark.md). The protocol defines the
@@ -35,7 +36,11 @@ The duels, hidden and generated tracks report exact normalised scores. 100 is op
 random play. A single scenario's value is the mean over the runs. Values over several scenarios, as
 under Overall, are interquartile means over scenarios and runs. They leave out the best and the
 worst quarter, so a policy with 100.0 can fail in single scenarios. The battles track reports the
-mean points against random, greedy and veteran, per 1,000 points of army.
+mean points against random, greedy and veteran, per 1,000 points of army. The
+[gallery](gallery.md) and [strength in battles](experiments/players.md) use another pool (greedy,
+veteran and phase-search:2), so their points in battles are not comparable with these.
+
+† marks policies that were trained for more steps than the [budget](benchmark.md#budget).
 
 Policies are in the order of their scores in the duels. Policies without one follow, by name.
 
@@ -64,6 +69,11 @@ neither, the two columns only compare the difficulty of the kinds. The descripti
 [Policies](#policies) name the training.
 
 """
+
+
+def marked_name(submission: Submission) -> str:
+    """Return a submission's name, with a mark if its training exceeds the budget."""
+    return submission.name + _OVER_BUDGET * (submission.steps > BUDGET)
 
 
 def score_matrix(submission: Submission, tasks: Sequence[Task]) -> Floats | None:
@@ -135,10 +145,11 @@ def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
     statistics = ("interquartile mean", "5th percentile", "share of points at stake, %")
     rows = [["policy", "seat", *statistics]]
     for each in entries:
+        name = marked_name(each)
         for seat in SEATS:
             found = generated_intervals(each, seat)
             if found is not None:
-                rows.append([each.name, seat, *(interval_text(one, "generated") for one in found)])
+                rows.append([name, seat, *(interval_text(one, "generated") for one in found)])
     return rows
 
 
@@ -169,7 +180,8 @@ def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
     for each in entries:
         cells = [_task_cell(each, task) for task in tasks]
         if any(cell != MISSING for cell in cells):
-            rows += [[each.name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
+            name = marked_name(each)
+            rows += [[name, seat, *cells[number::2]] for number, seat in enumerate(SEATS)]
     return rows
 
 
@@ -191,7 +203,7 @@ def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
             ]
             cells = [_joint_cell(part) for part in found]
             if any(cell != MISSING for cell in cells):
-                rows.append([each.name, seat, *cells])
+                rows.append([marked_name(each), seat, *cells])
     return rows
 
 
@@ -216,9 +228,10 @@ def make_page(submissions: Sequence[Submission]) -> str:
     overall = [["policy", "steps", *shown]]
     for each in entries:
         cells = [interval_text(track_interval(each, track), track) for track in shown]
-        mark = f" (over the budget, {_runs_of(each)})" if each.steps > BUDGET else ""
-        overall.append([each.name, f"{each.steps:,}{mark}" if each.steps else "none", *cells])
-    about = [[each.name, each.description, each.authors, each.code] for each in entries]
+        runs = f" ({_runs_of(each)})" if each.steps > BUDGET else ""
+        steps = f"{each.steps:,}{runs}" if each.steps else "none"
+        overall.append([marked_name(each), steps, *cells])
+    about = [[marked_name(each), each.description, each.authors, each.code] for each in entries]
     tables = {
         "Overall": ("", overall),
         "Duels": ("", task_rows(entries, "duels")),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from experiments import command_lines
 from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
-from experiments.leaderboards.submissions import FOLDER, read_submission
+from experiments.leaderboards.submissions import FOLDER, MODELS, read_submission
 from experiments.tournaments.matches import model_names
 from experiments.workers import RAY
 from wfb_gym.cli.parser import option
@@ -28,10 +28,12 @@ class Settings:
         preset: grade only in the tasks of a difficulty.
         steps: decisions of training (default: none).
         description: description in one line.
-        authors: authors of the policy.
+        authors: authors of the policy (default: unknown for saved models, wfb_gym contributors for
+            agents of the package).
         code: address of the code (default: this command).
         add: add to the submission with the same name; its other tasks stay.
-        keep: copy the models into the folder models next to the submissions, for --again.
+        keep: copy the models, for --again, to experiments/leaderboards/models or to the folder
+            models in --folder.
         folder: folder of the submissions (default: experiments/leaderboards/entries).
         ray: address of a Ray cluster.
         workers: processes on this machine that grade.
@@ -52,7 +54,7 @@ class Settings:
     preset: str | None = option(None, choices=tuple(PRESETS))
     steps: int = option(0, type=command_lines.natural_number)
     description: str = ""
-    authors: str = "wfb_gym contributors"
+    authors: str = ""
     code: str = ""
     add: bool = False
     keep: bool = False
@@ -80,6 +82,11 @@ class Settings:
     def submissions(self) -> Path:
         """The folder with the submissions."""
         return self.folder or FOLDER
+
+    @property
+    def models(self) -> Path:
+        """The folder with the models that are kept, by submission."""
+        return (self.folder or FOLDER.parent) / MODELS
 
     @property
     def entries(self) -> dict[str, list[str]]:

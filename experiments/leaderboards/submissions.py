@@ -24,7 +24,7 @@ from wfb_gym.suggestions import did_you_mean
 
 FOLDER = Path(__file__).parent / "entries"
 MODELS = "models"
-"""Folder with the models for grading again, by submission, next to the submissions folder."""
+"""Name of the folder with the models for grading again, by submission."""
 ALL = "all"
 """Key in `Submission.policies` for all tasks without their own key."""
 MAX_BYTES = 2**19

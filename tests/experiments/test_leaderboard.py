@@ -206,6 +206,7 @@ def test_grading_writes_a_valid_submission(tmp_path: Path, scripts: Scripts) -> 
     wanted = solver.normalised_score("archmage-duel", "veteran", "dispeller").score
     assert veteran.duels["archmage-duel/dispeller"] == [pytest.approx(wanted, abs=1e-3)]
     assert veteran.generated == {} == veteran.battles
+    assert veteran.authors == "wfb_gym contributors"
     assert optimal.duels["apprentice/caster"][0] > veteran.duels["apprentice/caster"][0]
     text = (tmp_path / "leaderboard.md").read_text()
     assert text == page.make_page([veteran, optimal])
@@ -333,6 +334,7 @@ def test_saved_models_are_the_runs_of_one_submission(
     assert five_models == [FIVE_MODELS, FIVE_MODELS]
     found = read_submission(tmp_path / "mine.json")
     assert found.steps == 1000
+    assert found.authors == "unknown"
     assert page.task_interval(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
 
 
@@ -441,7 +443,7 @@ def test_models_are_kept_to_be_graded_again(tmp_path: Path, scripts: Scripts) ->
     for each in models:
         each.unlink()
     scripts.run(f"{COMMAND} --again {folder}")
-    assert len(list((tmp_path / "models" / "mine").iterdir())) == 5
+    assert len(list((tmp_path / "entries" / "models" / "mine").iterdir())) == 5
 
 
 def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
@@ -481,7 +483,10 @@ def test_submissions_over_the_budget_are_marked_and_may_have_one_run() -> None:
         check_submission(Submission(**within))
     over = Submission(**{**within, "steps": protocol.BUDGET + 1})
     check_submission(over)
-    assert "| mine | 10,000,001 (over the budget, 1 run) |" in page.make_page([over])
+    text = page.make_page([over])
+    assert "| mine† | 10,000,001 (1 run) |" in text
+    assert ["mine†", "caster", *["60.0"] * 5] in rows_of(text, "Duels")
+    assert "mine†" not in page.make_page([Submission(**_submission(steps=protocol.BUDGET))])
 
 
 # --- statistics ----------------------------------------------------------------------------

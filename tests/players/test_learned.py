@@ -83,7 +83,7 @@ def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) ->
 def test_a_file_holds_the_network(shape: str, tmp_path: Path) -> None:
     network = network_for(DUEL, 1, shape)
     path = tmp_path / "deep" / "policy.npz"
-    save_network(network, path, {"seat": 1, "scenario": DUEL, "score": 12.5})
+    save_network(network, str(path), {"seat": 1, "scenario": DUEL, "score": 12.5})
     assert [each.name for each in path.parent.iterdir()] == ["policy.npz"]
     again, about = load_network(path)
     assert about["score"] == 12.5

@@ -550,7 +550,7 @@ class AttentionBlock(nn.Module):
 
 
 def save_network(
-    network: PolicyNetwork, path: Path, about: dict[str, Any], numbers: str = "float32"
+    network: PolicyNetwork, path: str | Path, about: dict[str, Any], numbers: str = "float32"
 ) -> None:
     """Save a network and its metadata to a .npz file. The file contains no code.
 
@@ -563,6 +563,7 @@ def save_network(
     sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
     weights = network.state_dict().items()
     arrays: dict[str, Any] = {name: each.numpy().astype(numbers) for name, each in weights}
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as draft:
         np.savez_compressed(draft, about=np.array(json.dumps(sizes | about)), **arrays)
