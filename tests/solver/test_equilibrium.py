@@ -207,6 +207,14 @@ def test_a_policy_needs_a_whole_tree() -> None:
         game.solve(0.1).score(game.uniform, 0)
 
 
+def test_a_policy_is_no_strategy() -> None:
+    solved: Any = hidden_stone().solve(1.0)
+    solved.game.check_whole = lambda: None
+    for policy in (make_agent("greedy"), "greedy"):
+        with pytest.raises(ValueError, match=r"expected an array .* from HiddenGame.strategy_of"):
+            solved.score(policy, 0)
+
+
 def test_too_large_a_tree_is_rejected() -> None:
     with pytest.raises(TooLarge, match="public histories"):
         HiddenGame(SCENARIOS["three spells"], max_bytes=100_000)

@@ -218,7 +218,7 @@ def test_other_sizes_are_rejected_before_the_policy_is_asked() -> None:
     solution = solved("a duel")
     wide = InSizes(union([fit(solution.packed, seat) for seat in range(2)]))
     expected, found = space_sizes(fit(solution.packed, 0)), space_sizes(wide.limits)
-    message = f"policy: expected a policy for {expected}, found one for {found}; pass limits"
+    message = f"policy: expected a policy for {expected}, found one for {found}; use the"
     with pytest.raises(ValueError, match=message):
         solver.normalised_score(solution, wide, 0)
 

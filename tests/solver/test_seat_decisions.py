@@ -218,6 +218,7 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "chances below 0": (
         lambda o, m: certain(lowest)(o, m) * 2.0 - certain(highest)(o, m), "sum to 1"
     ),
+    "logits": (lambda o, m: np.where(m, -1.5, 0.5), "softmax over the legal actions"),
     "chances that are no numbers": (lambda o, m: uniform(o, m) * np.nan, "sum to 1"),
 }  # fmt: skip
 

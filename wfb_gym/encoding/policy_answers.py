@@ -79,9 +79,11 @@ def validated_probabilities(
     valid &= (np.where(masks, 0.0, probabilities) < CLOSE).all(axis=1)
     if not valid.all():
         row = int(np.flatnonzero(~valid)[0])
+        are_logits = bool((probabilities[row] < 0.0).any())
         raise ValueError(
             f"{whose}: expected probabilities of legal actions that sum to 1, found "
             f"{probabilities[row].tolist()} where {np.flatnonzero(masks[row]).tolist()} are legal"
+            f"{'; convert logits with a softmax over the legal actions' if are_logits else ''}"
         )
     probabilities[~masks] = 0.0
     probabilities /= probabilities.sum(axis=1, keepdims=True)

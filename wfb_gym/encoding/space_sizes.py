@@ -72,6 +72,6 @@ def check_sizes(policy: Any, limits: Limits, who: str) -> None:
         owner = getattr(policy, "__self__", policy)
         name = getattr(owner, "name", who)
         raise ValueError(
-            f"{name}: expected a policy for {expected}, found one for {found}; "
-            "pass limits=... to use the policy's own sizes"
+            f"{name}: expected a policy for {expected}, found one for {found}; use the scenario "
+            "and seat of its training, or pass limits=... to use the policy's own sizes"
         )

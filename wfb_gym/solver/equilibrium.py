@@ -336,9 +336,15 @@ class Equilibrium:
         """Return the score of a seat's strategy: 0 for random play, 100 for equilibrium play.
 
         Raises:
-            ValueError: if the tree is not whole.
+            ValueError: if the tree is not whole, or `strategy` is not an array of its size.
         """
         self.game.check_whole()
+        expected, found = self.game.uniform.shape, np.shape(strategy)
+        if found != expected:
+            raise ValueError(
+                f"strategy: expected an array of shape {expected} from HiddenGame.strategy_of, "
+                f"found {type(strategy).__name__} of shape {found}"
+            )
         own = seat_number(seat)
         guaranteed, random = (
             0.0 - self.game.best_answer(each, 1 - own)  # never -0.0
