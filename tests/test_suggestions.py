@@ -50,6 +50,15 @@ def test_names_that_are_mistyped_or_shortened(given: str, name: str) -> None:
     assert close_names(["level", "draw", "Halberdiers", "Dwarf Warriors"], given) == [name]
 
 
+def test_a_mistyped_word_of_a_longer_name_is_recognised() -> None:
+    spells = ["Conflagration of Doom", "Flaming Sword of Rhuin", "Uranon's Thunder Bolt"]
+    assert close_names(spells, "Conflagation") == ["Conflagration of Doom"]
+    assert close_names(spells, "flamng sword") == ["Flaming Sword of Rhuin"]
+    assert close_names(spells, "thundrbolt") == ["Uranon's Thunder Bolt"]
+    assert close_names(["caster_engaged", "range_inches"], "ingaged") == ["caster_engaged"]
+    assert close_names(spells, "Rh") == close_names(spells, "bilt") == []
+
+
 def test_a_known_name_among_the_words_of_a_longer_one_is_suggested() -> None:
     units = ["Halberdiers", "Dwarf Warriors", "Orc Boyz", "?"]
     assert close_names(units, "Empire Halberdiers") == ["Halberdiers"]

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from itertools import combinations
 
 MAX_LISTED = 24
 """Maximum number of known names in an error message."""
@@ -11,6 +12,8 @@ _MOST, _LEAST_PART = 3, 3
 """Maximum number of suggestions, and minimum number of letters in a partial name."""
 _LETTERS_PER_SLIP = 4
 """Letters in a name per typing error allowed; at least one error is always allowed."""
+_LEAST_MISTYPED_WORD = 5
+"""Minimum number of letters in a mistyped word of a longer name."""
 
 
 def plain(name: str) -> str:
@@ -46,7 +49,8 @@ def find_name(known: Iterable[str], given: str) -> str | None:
 def close_names(known: Iterable[str], given: str) -> list[str]:
     """Return up to three known names that contain, resemble or are words of a given name.
 
-    If one of them is its plural, only that one is returned.
+    If one of them is its plural, only that one is returned. If there are none, names that contain
+    words resembling the given name are returned, such as "Fiery Blast" for "Blust".
     """
     names = {plain(name): name for name in known}
     part = plain(given[:_MAX_GIVEN])
@@ -61,6 +65,9 @@ def close_names(known: Iterable[str], given: str) -> list[str]:
     found += sorted((name for name in names if slips[name] <= most), key=slips.__getitem__)
     words = _words(given[:_MAX_GIVEN])
     found += [plain(name) for name in names.values() if _words(name) < words]
+    if not found and len(part) >= _LEAST_MISTYPED_WORD:
+        slips = {name: _slips_in_words(part, names[name], most) for name in names}
+        found = sorted((name for name in names if slips[name] <= most), key=slips.__getitem__)
     return [names[match] for match in dict.fromkeys(found)][:_MOST]
 
 
@@ -68,6 +75,13 @@ def _words(name: str) -> set[str]:
     """Return a name's words of at least three letters, in lower case, or {""} if it has none."""
     words = re.split(r"[\W_]+", name.casefold())
     return {word for word in words if len(word) >= _LEAST_PART} or {""}
+
+
+def _slips_in_words(given: str, name: str, most: int) -> int:
+    """Return the smallest edit distance to one word or to consecutive words of a name."""
+    words = [plain(word) for word in re.split(r"[\W_]+", name) if word]
+    runs = combinations(range(len(words) + 1), 2)
+    return min((_slips(given, "".join(words[i:j]), most) for i, j in runs), default=most + 1)
 
 
 def _abbreviates(given: str, name: str) -> bool:
@@ -109,13 +123,13 @@ def one_of(known: Iterable[str], given: str, kind: str, listing: str = "") -> st
     """Describe the names expected in place of the unknown name `given`, for an error message.
 
     The text contains up to three similar names. If there are none, it lists all known names, or
-    names the command that lists them if there are many.
+    names the command or page that lists them if there are many.
 
     Args:
         known: the known names.
         given: the unknown name.
         kind: kind of name, with its article, such as "a spell".
-        listing: command that lists all known names.
+        listing: command or page that lists all known names.
     """
     names = list(dict.fromkeys(known))
     question = did_you_mean(names, given)

@@ -28,7 +28,10 @@ def test_loading_by_name_path_and_object(tmp_path: Path) -> None:
     assert isinstance(scenario, Scenario)
 
 
-def test_an_unknown_name_leads_to_the_list_of_bundled_ones() -> None:
+def test_an_unknown_name_leads_to_the_list_of_bundled_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ScenarioError) as caught:
         load_scenario("nowhere")
     number = len(bundled_scenarios()) + len(hidden_scenarios())
@@ -36,6 +39,11 @@ def test_an_unknown_name_leads_to_the_list_of_bundled_ones() -> None:
         "scenario: expected a path ending in .toml or the name of a bundled scenario "
         f'("python -m wfb_gym scenarios" lists all {number}), found "nowhere"'
     )
+    (tmp_path / "nowhere.toml").touch()
+    with pytest.raises(ScenarioError, match=r"ending in .toml \(did you mean nowhere.toml\?\) or"):
+        load_scenario("nowhere")
+    with pytest.raises(ScenarioError, match=r"expected a path ending in .toml or the name"):
+        load_scenario("x" * 10_000)
     with pytest.raises(ScenarioError, match="did you mean archmage-duel"):
         load_scenario("archmage")
     with pytest.raises(
@@ -58,6 +66,7 @@ def test_an_unknown_name_leads_to_the_list_of_bundled_ones() -> None:
         ("fleeing = Yes", "(true or false, in lower case: fleeing = true)"),
         ("fleeing = False", "(true or false, in lower case: fleeing = false)"),
         ("ruleset = 6e", '"ruleset = 6e" (a text needs quotes: ruleset = "6e")'),
+        ("models = 2S5", '"models = 2S5" (a number has only digits, such as models = 25)'),
         ("points = 65pts", '"points = 65pts" (only the number: points = 65)'),
         ("unit = 2 Trolls", '(a text needs quotes: unit = "2 Trolls")'),
         ("armour_save = 4+", '"armour_save = 4+" (without the +: armour_save = 4)'),

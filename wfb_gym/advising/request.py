@@ -9,7 +9,7 @@ from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.sizes import DICE, SPELLS
-from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.scenario.spells import LORES_PAGE, lore_spells
 from wfb_gym.suggestions import find_name, name_finder, one_of
 
 SCROLL = "Dispel Scroll"
@@ -205,7 +205,8 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
         if unsigned and find_name(lores, unsigned[1]):
             expected = f"= before the points, as {unsigned[1]}={unsigned[2]}"
             raise PositionError("--wizard", expected, repr(text))
-        expected = one_of(lores, name.strip(), "a casting value or a spell of a lore")
+        kind = "a casting value or a spell of a lore"
+        expected = one_of(lores, name.strip(), kind, LORES_PAGE)
         raise PositionError("--wizard", expected, repr(name.strip()))
     if equals:
         try:

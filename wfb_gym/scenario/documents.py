@@ -165,7 +165,8 @@ def _problems(root: type[StrictModel], error: ErrorDetails) -> list[Problem]:
         if name in _COORDINATES and "position" in known:
             key = join_keys(key[: -len(name)].rstrip("."), "position")
             return [Problem(key, _POSITION, f"unknown key {format_value(name)}")]
-        expected, found = one_of(known, name, "a known key"), f"unknown key {format_value(name)}"
+        expected = one_of(known, name, "a known key", '"python -m wfb_gym schema"')
+        found = f"unknown key {format_value(name)}"
     elif kind == "missing":
         found = NO_KEY
         if "profile" in known and error["loc"][-1] in _OF_PROFILES:

@@ -72,7 +72,10 @@ def load_scenario(source: str | os.PathLike[str] | Mapping[str, Any] | Scenario)
     if name not in names:
         kind = "the name of a bundled scenario"
         bundled = one_of(names, name, kind, '"python -m wfb_gym scenarios"')
-        expected = f"a path ending in .toml or {bundled}"
+        file = f"{name}.toml"
+        exists = os.path.isfile(file)  # noqa: PTH113 - Path.is_file raises for very long names
+        meant = f" (did you mean {file}?)" if exists else ""
+        expected = f"a path ending in .toml{meant} or {bundled}"
         raise ScenarioError("scenario", [Problem("", expected, format_value(name))])
     return _load_bundled(name)
 

@@ -17,6 +17,8 @@ from wfb_gym.suggestions import close_names, find_name, name_finder, one_of
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
 _LORE_OF = re.compile(r"^\s*(the\s+)?lore\s+of\s+", re.IGNORECASE)
+LORES_PAGE = "docs/lores.md"
+"""Page that lists the spells of the lores, for error messages."""
 _LASTING_WORTH = 'no worth per phase except for "remains_in_play" or "one_turn"'
 
 
@@ -271,6 +273,6 @@ def _lore_spell_of(data: Mapping[str, Any]) -> LoreSpell:
         names = [spell.name for spell in lore_spells() if lore in (None, spell.lore)]
         kind = f"a spell of the lore of {lore}" if lore else "a spell of a lore"
         own = "a casting_value for your own spell, such as one of an army book"
-        expected = f"{one_of(names, name, kind)}, or {own}"
+        expected = f"{one_of(names, name, kind, LORES_PAGE)}, or {own}"
         raise problem_error(problem_in(data, "name", expected))
     return spell

@@ -63,6 +63,7 @@ def _unclosed(text: str, place: int, line: str, message: str) -> str:
 def _hint(message: str, line: str, rest: str) -> str:
     """Return a hint on how to write a line, given the parser's message and the line's remainder."""
     unquoted = re.fullmatch(r"([\w-]+)\s*=\s*([A-Za-z][\w '-]*)", line)
+    mixed_digits = re.fullmatch(r"([\w-]+)\s*=\s*\d+ *[A-Za-z]\w*\d\w*", line)
     half_quoted = re.fullmatch(r"[\w-]+\s*=\s*[A-Za-z][\w '-]*\"", line)
     digits_first = re.fullmatch(r"([\w-]+)\s*=\s*((\d+) *[A-Za-z][\w ]*)", line)
     value_plus = re.fullmatch(r"([\w-]+)\s*=\s*(\d+)\+", line)
@@ -78,6 +79,8 @@ def _hint(message: str, line: str, rest: str) -> str:
         hint = "a text needs quotes, and a number needs digits"
     elif unquoted:
         hint = f"a text needs quotes: {unquoted[1]} = {format_value(unquoted[2])}"
+    elif mixed_digits and mixed_digits[1] in _number_keys():
+        hint = f"a number has only digits, such as {mixed_digits[1]} = 25"
     elif digits_first and digits_first[1] in _number_keys():
         hint = f"only the number: {digits_first[1]} = {digits_first[3]}"
     elif digits_first:
