@@ -206,12 +206,13 @@ def test_dice_are_the_same_after_an_undo() -> None:
 
 
 def test_a_spell_is_named_after_another_question() -> None:
-    answers = ["burning", "perhaps", "n", "fiery", "y", "quit"]
+    answers = ["burning", "perhaps", "help", "?", "n", "fiery", "y", "quit"]
     game, shown = play_in_console(DUEL, answers, confirm=True)
     reply = "Burning Head (9+) with 6 power dice left. To cast it: 1 die 0.0%, 2 dice 27.8%, "
     assert any(line.startswith(reply) for line in shown)
-    assert sum("Name it? (y/n)" in line for line in shown) == 3
+    assert sum("Name it? (y/n)" in line for line in shown) == 5
     assert sum(line.startswith('Expected "y" to name it') for line in shown) == 1
+    assert sum(line.startswith("y     name the spell; then choose its") for line in shown) == 2
     (event,) = game.transcript().events
     assert "Fiery Blast" in event.words
 
@@ -358,7 +359,10 @@ def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
 def test_values_are_from_the_movers_side() -> None:
     battle, choices = choices_of(DUEL, FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3))
     assert battle.mover == 1
-    assert choices.odds(battle)[1].split()[-1].startswith("-")  # letting it through loses points
+    head, *rows = choices.odds(battle)
+    assert rows[0].split()[-1].startswith("-")  # letting it through loses points
+    assert head.endswith("EXPECTED POINTS  EFFECT")
+    assert any("scroll" in row.lower() for row in rows)
 
 
 @pytest.mark.usefixtures("quick_refusals")
@@ -368,10 +372,12 @@ def test_too_large_positions_are_estimated() -> None:
     battle, choices = choices_of("border-skirmish")
     analysis = Analyst(scenario).analyse(battle)
     head, *rest = choices.odds(battle)
-    rows, legend = rest[:3], rest[3]
-    assert head.split() == ["CHANCE", "EXPECTED", "POINTS"]
-    assert analysis.method in legend
-    assert f"{NOT_ROLLED} no dice are thrown for it now" in legend
+    rows, legend = rest[:3], rest[3:5]
+    assert head.split() == ["CHANCE", "EXPECTED", "POINTS", "IF", "CAST"]
+    assert legend == [
+        f"     {NOT_ROLLED}  this choice throws no dice itself",
+        f"     {ESTIMATED}  an estimate, not an exact value; method: {analysis.method}",
+    ]
     for row, value in zip(rows, analysis.values.values(), strict=True):
         assert f"{NOT_ROLLED}  {ESTIMATED}{value:.2f}" in row
 

@@ -145,7 +145,9 @@ def test_a_spell_is_dispelled_and_another_is_not() -> None:
     assert duel(*cast, (4, 4))[-1] == (
         "4 4: 8 against 9, Burning Head is not dispelled. 50 points to the caster."
     )
-    assert "as two 1s never dispel" in duel(*cast, (1, 1))[-1]
+    assert "2 against 9, Burning Head is not dispelled. 50" in duel(*cast, (1, 1))[-1]
+    four = (*cast[:-1], FIRST_DICE + 4, (1, 1, 6, 5))
+    assert "13 against 9, Burning Head is not dispelled as two 1s never dispel." in duel(*four)[-1]
 
 
 @pytest.mark.parametrize(

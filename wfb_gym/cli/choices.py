@@ -4,6 +4,7 @@ Descriptions come from `wfb_gym.view` and values from `wfb_gym.players.analysis`
 """
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 
 from wfb_gym.cli.output import align_columns, format_exact_points
@@ -56,7 +57,7 @@ class ChoiceList:
         analysis, decision = self._analyse(battle), view_decision(self._names, battle)
         mark = "" if analysis.is_exact else ESTIMATED
         differ = any(analysis.loss(action) >= 1e-9 for action in analysis.values)
-        rows = [("", "", "CHANCE", "EXPECTED POINTS", "")]
+        rows = [("", "", "CHANCE", "EXPECTED POINTS", _heading_of_notes(decision.notes))]
         for number, (action, each) in enumerate(decision.actions.items(), 1):
             chance = NOT_ROLLED if each.chance is None else f"{float(each.chance):.1%}"
             value = mark + format_exact_points(analysis.values[action])
@@ -64,11 +65,12 @@ class ChoiceList:
             rows.append((f"{number:>3}", each.text, chance, value, decision.notes[action]))
         legend = []
         if any(row[2] == NOT_ROLLED for row in rows):
-            legend.append(f"{NOT_ROLLED} no dice are thrown for it now")
+            legend.append(f"     {NOT_ROLLED}  this choice throws no dice itself")
         if mark:
-            legend.append(f"{mark} an estimate, not exact: {analysis.method}")
-        explained = [f"     {'; '.join(legend)}"] if legend else []
-        return align_columns(rows, "><><<") + explained + self._casts(battle)
+            legend.append(
+                f"     {mark}  an estimate, not an exact value; method: {analysis.method}"
+            )
+        return align_columns(rows, "><><<") + legend + self._casts(battle)
 
     def _analyse(self, battle: Battle) -> Analysis:
         """Return the value of every choice, given the mover's information."""
@@ -141,6 +143,15 @@ class ChoiceList:
         if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
             return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
         return text
+
+
+def _heading_of_notes(notes: Mapping[int, str]) -> str:
+    """Return the heading of the column of notes, which describe spells or items."""
+    items = range(actions.FIRST_ITEM, actions.FIRST_REROLL)
+    noted = [action for action, note in notes.items() if note]
+    if not noted:
+        return ""
+    return "EFFECT" if any(action in items for action in noted) else "IF CAST"
 
 
 def _is_cast(action: int) -> bool:

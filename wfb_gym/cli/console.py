@@ -41,6 +41,11 @@ position     show both sides: dice, wizards, spells, units
 undo         go back to your previous decision; repeated rolls give the same dice
 quit         leave the table"""
 
+_NAMING_HELP = """\
+y     name the spell; then choose its target and its dice, if it needs them
+n     go back to the choices, where ? shows the chances and values
+quit  leave the table"""
+
 
 class ConsoleGame:
     """A battle between a person and another player in the terminal.
@@ -191,7 +196,10 @@ class ConsoleGame:
             answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
             if answer in _YES + _NO:
                 return answer in _YES
-            self._show('Expected "y" to name it, or "n" for another choice; dice come later.')
+            if answer in _HELP + _ODDS:
+                self._show(_NAMING_HELP)
+            else:
+                self._show('Expected "y" to name it, "n" for another choice, or "help".')
 
     def _show_choices(self, always_odds: bool) -> None:
         """Show the question, its stake and the choices."""

@@ -113,7 +113,10 @@ def _describe_dispel(
     against = f"{total} against {number_to_match(before, len(natural))}, " if natural else ""
     if outcome == outcomes.OUTCOME_WORKS:
         return f"{against}{name} is dispelled"
-    ones = " as two 1s never dispel" if double(natural.count(1)) else ""
+    is_enough = total >= int(before.state.number) or (
+        bool(before.packed.dispel_double_six) and double(natural.count(FACES))
+    )
+    ones = " as two 1s never dispel" if double(natural.count(1)) and is_enough else ""
     return f"{against}{name} is not dispelled{ones}"
 
 
