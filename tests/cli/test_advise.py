@@ -450,6 +450,27 @@ def test_bad_input_is_one_line_on_stderr(
     assert message in commands.error(f"advise {line}{form}")
 
 
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"scenario": DUEL}, "The phase"),
+        ({"scenario": DUEL, "scrolls": 0}, "The phase"),
+        ({"wizard": [("2", "8=20")], "power": 3, "dispel": 2}, "The phase"),
+        ({"scenario": DUEL, "power": 4}, "The rest of the phase"),
+        ({"scenario": DUEL, "dispel": 0}, "The rest of the phase"),
+        ({"scenario": SEVENTH_DUEL, "own": [1, 1]}, "The rest of the phase"),
+        ({"scenario": DUEL, "power": 4, "tried": ["Fire Ball"]}, "The rest of the phase"),
+        ({"scenario": "border-skirmish"}, "The battle"),
+        ({"scenario": "border-skirmish", "power": 1}, "The rest of the battle"),
+        ({"scenario": DUEL, "nominated": "Fire Ball"}, "The situation"),
+    ],
+)
+def test_a_value_names_the_part_of_the_battle_that_it_covers(
+    keys: dict[str, Any], words: str
+) -> None:
+    assert RequestedPosition(PositionRequest(**keys)).horizon() == words
+
+
 def test_the_likeliest_of_equal_plays_is_first(commands: CommandLine) -> None:
     reply = commands.document("advise --wizard 2 8=20 9=30 --dispel 2")
     first, second, last = reply["plays"]

@@ -105,7 +105,7 @@ def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Pat
         start = next(i for i, line in enumerate(shown) if "EXPECTED POINTS" in line)
         end = next(i for i, line in enumerate(shown) if line.startswith("You leave"))
         message.setdefault(own, set()).add("\n".join(shown[start:end]))
-        assert "~ an estimate, not exact: as if the dispeller had Dispel Scroll" in "\n".join(shown)
+        assert "method: as if the dispeller had Dispel Scroll" in "\n".join(shown)
     assert {len(each) for each in message.values()} == {1}
 
 
@@ -203,7 +203,8 @@ def test_advice_in_words(commands: CommandLine, file: Path) -> None:
         "The dispeller's beliefs about the caster: Power Stone (50%), nothing (50%).",
     ]
     assert re.fullmatch(
-        r"The phase is worth between \d+\.\d\d and \d+\.\d\d points to the caster.", shown[4]
+        r"The rest of the phase is worth between \d+\.\d\d and \d+\.\d\d points to the caster.",
+        shown[4],
     )
     assert "CHANCE  PLAY OF THE CASTER with Power Stone" in shown
     assert "CHANCE  PLAY OF THE CASTER with nothing" in shown

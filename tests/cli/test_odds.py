@@ -283,7 +283,7 @@ def test_the_page_is_written(commands: CommandLine, tmp_path: Path) -> None:
     ("line", "message"),
     [
         ("odds nowhere", "nowhere"),
-        ("odds archmage-duel --side dispeller", "expected an army with spells"),
+        ("odds archmage-duel --side dispeller", "--side: expected an army with spells"),
         ("odds apprentice --side both", "invalid choice: 'both'"),
         (
             "odds apprentice --html no/such/folder/sheet.html",

@@ -152,8 +152,11 @@ class RequestedPosition:
         """Name the part of the battle covered by a value."""
         if self.selecting is None and self.battle.node != Node.NOMINATE:
             return "The situation"
-        whole = "phase" if self.scenario.phases == 1 else "battle"
-        return f"The rest of the {whole}" if self.request.tried else f"The {whole}"
+        whole, request = "phase" if self.scenario.phases == 1 else "battle", self.request
+        # Without a scenario, the dice are those at the start of the phase.
+        dice = (request.power, request.dispel, request.own or None)
+        has_left = request.scenario is not None and any(each is not None for each in dice)
+        return f"The rest of the {whole}" if request.tried or has_left else f"The {whole}"
 
     def roller(self, battle: Battle) -> str:
         """Return the name of the wizard whose spells are being selected."""

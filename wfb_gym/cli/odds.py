@@ -49,9 +49,12 @@ def _run(options: OddsOptions) -> None:
         check_folder("--html", options.html)
     try:
         scenario = load_scenario(options.scenario)
-        sheet = odds_sheet(scenario, seat_number(options.side))
     except ValueError as error:
         raise UsageError(str(error)) from error
+    try:
+        sheet = odds_sheet(scenario, seat_number(options.side))
+    except ValueError as error:
+        raise UsageError(f"--side: {str(error).removeprefix('army: ')}") from error
     if options.html is not None:
         from wfb_gym.files import atomic_write_text, describe_error
 
