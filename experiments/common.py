@@ -18,10 +18,12 @@ import wfb_gym
 from wfb_gym import _commands
 from wfb_gym.cli.parser import Parser, add_options, flag_of, given_options
 from wfb_gym.encoding.positions import ask_policy, reads_histories
+from wfb_gym.encoding.space_sizes import refuse_module
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.files import atomic_write_text
-from wfb_gym.players.interface import Agent, Opponent
+from wfb_gym.opponents.policy_spec import resolve_policy
+from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 
 FAILED, INTERRUPTED = _commands.FAILED, _commands.INTERRUPTED
@@ -69,15 +71,21 @@ def mean_points(points: NDArray[np.float64]) -> MeanPoints:
     return MeanPoints(float(points.mean()), half_width, len(points))
 
 
-def batch_player(agent: Agent) -> BatchPlayer:
-    """Return an agent as a player in the learner's seat, passing positions if it needs them."""
+def batch_player(player: Opponent) -> BatchPlayer:
+    """Return a player in the learner's seat, passing positions if it needs them.
+
+    Raises:
+        ValueError: if `player` is no player.
+    """
+    policy = resolve_policy(player, "player")
+    refuse_module(policy, "player")
     return lambda envs, observations, masks: ask_policy(
-        agent.act, observations, masks, envs.batch.positions
+        policy, observations, masks, envs.batch.positions
     )
 
 
 def play_battles(
-    player: str | Path | Agent | BatchPlayer,
+    player: Opponent,
     *,
     seat: str,
     scenario: Any,
@@ -91,7 +99,7 @@ def play_battles(
     Battle i uses seed + i, so the seeds of two calls should differ by at least `battles`.
 
     Args:
-        player: player in the seat, or a name or path to pass to `make_agent`.
+        player: player in the seat. `make_agent` is called with a name or a path.
         seat: "caster" or "dispeller".
         scenario: scenario to play.
         opponent: player in the other seat, or several.
@@ -120,7 +128,7 @@ def play_battles(
         strict=True,
     )
     envs.batch.watcher = watcher
-    policy: Any = batch_player(player) if hasattr(player, "act") else player
+    policy = batch_player(player)
     observations, _ = envs.reset(seed=seed)
     points = np.zeros(battles)
     ended = np.zeros(battles, np.bool_)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.common import BatchPlayer, play_battles
+from experiments.common import play_battles
 from experiments.rolls import RESTART, RolledPositions, follow_rolls, new_roll_scratch
 from wfb_gym._jit import jit
 from wfb_gym._records import Records
@@ -23,7 +23,7 @@ from wfb_gym.engine.state import Node, WorkSpace, new_work_spaces
 from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import Agent, Opponent
+from wfb_gym.players.interface import Opponent
 from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.seats import seat_number
 
@@ -132,7 +132,7 @@ class LuckyPoints(NamedTuple):
 
 
 def play_with_luck(
-    player: Agent | BatchPlayer,
+    player: Opponent,
     *,
     seat: str,
     scenario: Any,

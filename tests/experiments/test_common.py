@@ -4,9 +4,11 @@ import io
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 
 from agents import distil, imitate, train, train_fast
 from agents.self_play import runs
@@ -14,6 +16,7 @@ from experiments import common
 from experiments import progress as display
 from experiments.progress import progress, report_progress
 from experiments.tables import print_results, text_table
+from tests.support.playing import lowest
 from wfb_gym import _progress
 from wfb_gym.players.registry import make_agent
 
@@ -75,14 +78,20 @@ def test_progress_of_the_solver_follows_the_note_on_a_terminal(
     assert bar.tasks[0].fields["detail"] == ""
 
 
-def test_a_player_may_be_named() -> None:
+def test_a_player_is_a_name_an_agent_or_a_function() -> None:
     def points(player: Any, seat: str = "caster") -> list[float]:
         found = common.play_battles(
             player, seat=seat, scenario="apprentice", opponent="greedy", battles=4, seed=1
         )
         return list(found)
 
-    assert points("veteran") == points(make_agent("veteran"))
+    veteran = make_agent("veteran")
+    assert points("veteran") == points(veteran)
+    scripted = points(lowest)
+    assert scripted == points(SimpleNamespace(act=lowest))
+    assert scripted != points("veteran")
+    with pytest.raises(ValueError, match=r"player: .* found the PyTorch module"):
+        points(torch.nn.Linear(1, 1))
     with pytest.raises(ValueError, match="expected one of random"):
         points("veterann")
     with pytest.raises(ValueError, match="seat: expected one of caster, dispeller, found 'mage'"):

@@ -55,6 +55,7 @@ SPOILERS: dict[str, tuple[Callable[..., Any], type[Exception], str]] = {
     "one for all": (lambda a, m: 0, ValueError, "expected integer actions of shape"),
     "columns": (lambda a, m: a[:, None], ValueError, "expected integer actions of shape"),
     "floats": (lambda a, m: a.astype(np.float32), ValueError, "found float32 of shape"),
+    "for each action": (lambda a, m: m * 1.0, ValueError, "; sample an action from each row"),
     "words": (lambda a, m: a.astype(str), ValueError, "expected integer actions of shape"),
     "nothing": (lambda a, m: None, ValueError, "expected integer actions of shape"),
 }

@@ -34,9 +34,10 @@ def validated_actions(answer: Any, masks: NDArray[np.bool_], whose: str) -> NDAr
     """
     actions = _as_array(answer, whose)
     if actions.shape != masks.shape[:1] or not np.issubdtype(actions.dtype, np.integer):
+        hint = "; sample an action from each row" if actions.shape == masks.shape else ""
         raise ValueError(
             f"{whose}: expected integer actions of shape {masks.shape[:1]}, "
-            f"found {actions.dtype} of shape {actions.shape}"
+            f"found {actions.dtype} of shape {actions.shape}{hint}"
         )
     legal = (actions >= 0) & (actions < masks.shape[1])
     legal[legal] = masks[np.flatnonzero(legal), actions[legal]]
