@@ -203,6 +203,8 @@ def test_profiles_are_those_of_the_army_lists(commands: CommandLine) -> None:
         ("roll --dice 3 --value 8 --dispel 3 --total 8", "found --dice with --dispel"),
         ("roll --dice 3 --value 8 --double-six", "found --dice with --double-six"),
         ("roll --dice 0 --total 12", "found --dice with --total"),
+        ("roll --dice 3 --total 12", "with --total (did you mean --dispel 3?)"),
+        ("roll --dispel --dice 3 --total 12", "with --dispel (did you mean --dispel 3?)"),
         ("roll --dispel 3 --total 8 --no-irresistible", "--no-irresistible with --dispel"),
         ("roll --dice three --value 8", "--dice: expected a whole number, found 'three'"),
         ("roll --dice 2.5 --value 8", "--dice: expected a whole number, found '2.5'"),

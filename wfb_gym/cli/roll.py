@@ -75,9 +75,11 @@ def _run(options: RollOptions) -> None:
     to_cast = _options(options, _CASTING)
     to_dispel = _options(options, _DISPELLING)
     if to_cast and to_dispel:
-        raise UsageError(
-            f"expected a casting roll or a dispel roll, found {to_cast[0]} with {to_dispel[0]}"
-        )
+        found = f"{to_cast[0]} with {to_dispel[0]}"
+        # --dice gives power dice; --dispel gives the number of dispel dice.
+        meant = to_cast == ["--dice"] and options.dispel in (None, ALL_DICE)
+        hint = f" (did you mean --dispel {options.dice}?)" if meant else ""
+        raise UsageError(f"expected a casting roll or a dispel roll, found {found}{hint}")
     if not to_cast and not to_dispel:
         raise UsageError("expected --value to cast or --total to dispel, and the dice with it")
     (dice_name, number_name, _), chances_of, against = (
