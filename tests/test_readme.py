@@ -14,10 +14,10 @@ from wfb_gym.cli import main
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
-COMMANDS = re.findall(r"^\$ python -m wfb_gym (.*)$", README, re.MULTILINE)
+COMMANDS = re.findall(r"^python -m wfb_gym (.*?) *(?:#.*)?$", README, re.MULTILINE)
 EXTRAS = "sb3_contrib", "pettingzoo", "pyspiel", "torch"
-SERVES = "web"
-"""A command that runs until it is stopped; tests/web starts it."""
+LONG = ("web", "train")
+"""Commands that run long or until they are stopped; tests/web and tests/cli run them."""
 SLOW = "MaskablePPO"
 """The block with this name trains; `docs/howto/train-a-caster.md` runs with fewer steps."""
 
@@ -42,7 +42,7 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
             assert float(printed) == pytest.approx(float(number), abs=10.0**-digits)
 
 
-@pytest.mark.parametrize("command", [each for each in COMMANDS if each != SERVES])
+@pytest.mark.parametrize("command", [each for each in COMMANDS if each not in LONG])
 def test_every_command_runs(command: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())  # without answers on stdin
