@@ -1,9 +1,12 @@
 """Saved environments from outside: rejected with a message, or played without errors."""
 
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.support.batches import native, random_actions
 from tests.support.playing import IDS, raw
@@ -13,7 +16,9 @@ from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
 from wfb_gym.envs.self_play import SelfPlayBatch
-from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
+from wfb_gym.packing import pack
+from wfb_gym.packing.records import Lock
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 
 CASTER, DISPELLER = IDS
 
@@ -168,6 +173,122 @@ def test_a_decision_that_no_player_is_asked_is_rejected(
         found["state"][name] = value
     with pytest.raises(ValueError, match=rf"expected a choice at {node.name}, found legal actions"):
         env.set_state({**env.get_state(), "envs": found.tobytes()})
+
+
+@cache
+def reached(scenario: str) -> NDArray[Any]:
+    """Return states of a scenario that random play reaches, at decisions of both seats."""
+    rng = np.random.default_rng(1)
+    found = []
+    for seat in (0, 1):
+        batch = Batch(4, [scenario], seat, "random", None, Autoreset.SAME_STEP, 1.0)
+        batch.reset(np.ones(4, np.bool_), range(4))
+        for _ in range(10):
+            found.append(batch.envs["state"].copy())
+            batch.step(random_actions(batch.action_mask, rng))
+    return np.concatenate(found)
+
+
+Chosen = Callable[[NDArray[Any]], Any]  # a mask of the states
+
+
+def at_node(node: Node) -> Chosen:
+    return lambda states: states["node"] == node
+
+
+CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
+    "no dealt set": (
+        "hidden-council", at_node(Node.NOMINATE), "hidden_set", 0,
+        r"hidden_set\[\d\]: expected the dealt set, from 1, found 0",
+    ),
+    "other phase": (
+        "the-winds-unbound", at_node(Node.NOMINATE), "phase", lambda phase: phase + 1,
+        r"active: expected the army whose phase it is, found \d",
+    ),
+    "swapping wizard": (
+        "the-winds-unbound", at_node(Node.SWAP_SPELL), "cursor", 11,
+        r"cursor: expected one of the mover's wizards that draws, found 11",
+    ),
+    "swapping for the enemy": (
+        "the-winds-unbound", at_node(Node.SWAP_SPELL), "mover", lambda mover: 1 - mover,
+        r"cursor: expected one of the mover's wizards that draws, found \d+",
+    ),
+    "storing item": (
+        "the-winds-unbound", at_node(Node.STORE_DICE), "cursor", lambda cursor: cursor + 1,
+        r"cursor: expected one of the mover's items that stores, found \d+",
+    ),
+    "dispelled spell not in play": (
+        "storm-council", lambda states: states["target"] > 0, "target", lambda target: target + 1,
+        r"target: expected a spell in play, found \d+",
+    ),
+    "no dice to keep": (
+        "the-winds-unbound", at_node(Node.KEEP_CASTING), "faces", [0] * 6,
+        r"faces\[0\]: expected 1 to 24 dice with those held",
+    ),
+    "too many dice to keep": (
+        "the-winds-unbound", at_node(Node.KEEP_CASTING), "faces", [24] * 6,
+        r"faces\[0\]: expected 1 to 24 dice with those held",
+    ),
+    "more dice than the wizard has": (
+        "the-winds-unbound", at_node(Node.POOL_DICE), "reserve", 24,
+        r"reserve: expected at most \d+ own dice, found 24",
+    ),
+    "no such lock": (
+        "the-winds-unbound", at_node(Node.NOMINATE), "lock", Lock.BATTLE_END + 1,
+        r"lock\[0\]\[0\]: expected a kind of lock, found \d+",
+    ),
+    "spell in play without an aim": (
+        "the-winds-unbound", lambda states: (states["aims"] > 0).any((1, 2)), "aims", 0,
+        r"aims\[\d\]\[\d+\]: expected an aim of each targeted spell in play, else 0, found 0",
+    ),
+    "spell cast without an aim": (
+        "the-winds-unbound", lambda states: (states["node"] == Node.DISPEL) & (states["aim"] > 0),
+        "aim", 0, r"aim: expected an aim if `spell` is a targeted spell, else 0, found 0",
+    ),
+    "a character flees alone": (
+        "battle-of-black-gorge", at_node(Node.NOMINATE), "fleeing", [2, 0],
+        r"fleeing\[0\]: expected each unit with all characters in it, found 2",
+    ),
+    "fewer models than are left": (
+        "border-skirmish", lambda states: (states["phase_models"] > 1).any((1, 2)),
+        "phase_models", lambda began: np.minimum(began, 1),
+        r"phase_models\[\d\]\[\d\]: expected 0, or \d+ or more, found 1",
+    ),
+    "a wizard that cannot cast": (
+        "border-skirmish",
+        lambda states: (states["node"] == Node.NOMINATE) & (states["castable"] > 0),
+        "lock", Lock.BATTLE_END, r"castable: expected no spell of a wizard that cannot cast now",
+    ),
+    "a cast without dice": (
+        "border-skirmish", at_node(Node.TARGET), "power", 0,
+        r"spell: expected a spell that its wizard can cast now, found \d+",
+    ),
+    "used item": (
+        "storm-council",
+        lambda states: (states["node"] == Node.POOL_DICE) & (states["cast_item"] > 0),
+        "items", 0, r"cast_item: expected an item that can be used with a cast, found \d+",
+    ),
+    "declared without use": (
+        "the-winds-unbound", lambda states: states["declared"] > 0,
+        "declared", lambda declared: 2 * declared,
+        r"declared: expected uses of items that are spent and help a dispel, found \d+",
+    ),
+}  # fmt: skip
+"""Scenario, states to change, field, its new value or a function of the old one, and message."""
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_fields_that_contradict_each_other_are_named(name: str) -> None:
+    scenario, chosen, field, value, message = CONTRADICTIONS[name]
+    states = reached(scenario)
+    packed, first = pack(load_scenario(scenario)), np.zeros(1, np.int64)
+    found = states[chosen(states)][:1].copy()
+    assert len(found) == 1
+    check = partial(state_validation.check_states, "state", packed, first)
+    check(found)
+    found[field] = value(found[field]) if callable(value) else value
+    with pytest.raises(ValueError, match=f"^state: state 0: {message}"):
+        check(found)
 
 
 def test_the_other_seats_decision_is_rejected() -> None:

@@ -3,8 +3,9 @@
     python -m pytest -p tests.mutation.recording FILE
 
 The environment variable `RECORDING` names the JSON file of the result. A test that takes longer
-than `LONGEST_TEST` fails, and no test begins after `LONGEST_FILE`, so that a file of slow tests
-ends. All times are CPU times, so that a busy machine gives the same result.
+than `LONGEST_TEST` fails, the other cases of its function are skipped, and no test begins after
+`LONGEST_FILE`, so that a file of slow tests ends. All times are CPU times, so that a busy machine
+gives the same result.
 """
 
 import json
@@ -31,6 +32,7 @@ class _Recorder:
     def __init__(self, out: Path) -> None:
         self._out = out
         self._tests: dict[str, dict[str, Any]] = {}
+        self._slow: set[str] = set()  # ids without the case
         self._began = time.process_time()
         self._coverage = Coverage(data_file=None, source=[str(_SOURCES)], config_file=False)
         self._coverage.start()
@@ -40,7 +42,8 @@ class _Recorder:
         began = time.process_time()
         self._tests[item.nodeid] = {"seconds": 0.0, "passed": True}
         self._coverage.switch_context(item.nodeid)
-        signal.setitimer(signal.ITIMER_PROF, LONGEST_TEST)
+        # Again each second, in case the test catches the exception.
+        signal.setitimer(signal.ITIMER_PROF, LONGEST_TEST, 1.0)
         try:
             return (yield)
         finally:
@@ -48,8 +51,14 @@ class _Recorder:
             self._coverage.switch_context("")
             now = time.process_time()
             self._tests[item.nodeid]["seconds"] = round(now - began, 3)
+            if now - began > LONGEST_TEST:
+                self._slow.add(_function_of(item))
             if now - self._began > LONGEST_FILE:
                 item.session.shouldstop = "the file takes too long"
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if _function_of(item) in self._slow:
+            pytest.skip("another case takes too long")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
@@ -66,6 +75,10 @@ class _Recorder:
             for file in data.measured_files()
         }
         self._out.write_text(json.dumps({"tests": self._tests, "lines": lines}), encoding="utf-8")
+
+
+def _function_of(item: pytest.Item) -> str:
+    return item.nodeid.partition("[")[0]
 
 
 def _stop_test(number: int, frame: FrameType | None) -> None:

@@ -8,9 +8,10 @@ Changes are drawn at random from all operators, constants, conditions and statem
 the rules, the encoding, the solver, the players, the environments and the packing. The test files
 of the package and of packages that use it run once without a change, and the lines that each test
 covers are recorded. Then the tests that cover a changed line run, the nearest and fastest first,
-for at most two minutes of CPU time. Changes of compiled files run as Python (NUMBA_DISABLE_JIT).
-Tests that take more than 6 s without a change are left out, and files end after 40 s. A line that
-runs once in a process, for example in a cached fixture, counts for the first test that needs it.
+for at most two minutes of CPU time. Nothing is compiled (NUMBA_DISABLE_JIT). Tests that take more
+than 6 s without a change are left out, with the other cases of the same function, and files end
+after 40 s. A line that runs once in a process, for example in a cached fixture, counts for the
+first test that needs it.
 
 Finished changes are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
 After a change of sources or tests, use another OUT; recordings are made again by themselves.
@@ -26,7 +27,7 @@ from experiments.experiment import Experiment
 from experiments.outcomes import Line, Results, Run
 from experiments.tables import ResultTable
 from tests.mutation.mutants import Mutant, draw_mutants
-from tests.mutation.suite import ROOT, Suite, files_for, is_compiled, repository_copy
+from tests.mutation.suite import ROOT, Suite, files_for, repository_copy
 from wfb_gym.cli.parser import option
 
 _EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -61,7 +62,7 @@ def run_part(settings: Settings, mutant: Mutant) -> Line:
     """Run the tests that cover a change, and return which one failed first."""
     folder = settings.out.absolute()
     with repository_copy(folder / "copies") as copy:
-        suite = Suite(copy, folder / "recordings", compiled=not is_compiled(mutant.path))
+        suite = Suite(copy, folder / "recordings")
         suite.record(files_for(mutant.path))
         changed = copy / mutant.path
         source = changed.read_bytes()

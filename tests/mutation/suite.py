@@ -21,7 +21,6 @@ import pytest
 
 from tests.mutation.mutants import Mutant
 from tests.mutation.recording import LONGEST_FILE
-from wfb_gym._jit import compiled_sources
 from wfb_gym.files import lock_folder
 
 ROOT = Path(__file__).parents[2]
@@ -81,11 +80,6 @@ def _update(path: Path) -> None:
         stale.unlink()
 
 
-def is_compiled(path: str) -> bool:
-    """Return whether a change of a file, relative to the repository, needs compiling."""
-    return path.removeprefix("wfb_gym/") in compiled_sources()
-
-
 def files_for(path: str) -> list[str]:
     """Return the test files for a changed file, by folder."""
     return [file for folder in FOLDERS[path.split("/")[1]] for file in _files_in(folder)]
@@ -122,17 +116,15 @@ def _digest(copy: Path) -> str:
 
 
 class Suite:
-    """Runs the tests that cover a changed line in a copy of the repository.
+    """Runs the tests that cover a changed line in a copy of the repository, as plain Python.
 
     Args:
         copy: copy of the repository.
         recordings: folder of the lines that each test file covers without a change.
-        compiled: whether to compile. Otherwise all code runs as Python.
     """
 
-    def __init__(self, copy: Path, recordings: Path, *, compiled: bool) -> None:
-        self._copy, self._compiled = copy, compiled
-        self._recordings = recordings / _digest(copy) / ("compiled" if compiled else "python")
+    def __init__(self, copy: Path, recordings: Path) -> None:
+        self._copy, self._recordings = copy, recordings / _digest(copy)
 
     def record(self, files: Sequence[str]) -> None:
         """Run the test files that are not recorded yet, and record which lines they cover.
@@ -214,10 +206,9 @@ class Suite:
         """Run pytest, and return its exit status, or None if it exceeds a limit of CPU time."""
         command = [sys.executable, "-c", _PYTEST, str(int(limit))]
         environment = {
-            **os.environ, "PYTHONPATH": str(self._copy), "PYTHONDONTWRITEBYTECODE": "1", **more,
+            **os.environ, "PYTHONPATH": str(self._copy), "PYTHONDONTWRITEBYTECODE": "1",
+            "NUMBA_DISABLE_JIT": "1", **more,
         }  # fmt: skip
-        if not self._compiled:
-            environment["NUMBA_DISABLE_JIT"] = "1"
         with subprocess.Popen(
             [*command, *options],
             cwd=self._copy,

@@ -142,6 +142,13 @@ def test_limits_are_named_at_their_place() -> None:
     assert problem(many) == f"scenario: expected at most {MAX_VALUES:,} values in all, found more"
 
 
+@pytest.mark.parametrize("entry", ["x = " + "[" * MAX_DEPTH, ".".join("x" * MAX_DEPTH) + ".x = 1"])
+def test_too_many_brackets_or_parts_of_a_key_are_rejected_unparsed(entry: str) -> None:
+    assert str(refused(load_text, f"{HEAD}\n{entry}")) == (
+        f"x.toml: expected tables and lists at most {MAX_DEPTH} deep, found more at line 5"
+    )
+
+
 def test_depth_is_counted_by_brackets_and_dots_only() -> None:
     deep = "[" * MAX_DEPTH
     harmless = f'# {deep}\ndescription = "{deep}{"." * 50}"\n'
@@ -150,10 +157,6 @@ def test_depth_is_counted_by_brackets_and_dots_only() -> None:
         refused(load_text, f"{HEAD}x = {line}")  # only for the key x
         assert "deep" not in str(refused(load_text, f"{HEAD}x = {line}"))
     assert load_text(harmless + HEAD)
-    text = f"{HEAD}\nx = {deep}"
-    assert str(refused(load_text, text)) == (
-        f"x.toml: expected tables and lists at most {MAX_DEPTH} deep, found more at line 5"
-    )
 
 
 def test_errors_list_some_problems_and_count_the_others() -> None:

@@ -124,8 +124,6 @@ def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
         extra = int(packed.armies[army].items[item].cast_extra_dice)
         state.dice = min(DICE, int(state.dice) + extra)
         use_item(packed, state, army, item)
-        if packed.armies[army].items[item].ends_own_spells:
-            end_remaining(packed, state, army, wizard)
     state.node = Node.ROLL_CASTING
 
 
