@@ -13,7 +13,12 @@ from wfb_gym.engine.actions import (
     PASS,
 )
 from wfb_gym.engine.miscasts import begin_free_attempt
-from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
+from wfb_gym.engine.outcomes import (
+    OUTCOME_CAST,
+    OUTCOME_FAIL,
+    OUTCOME_IRRESISTIBLE,
+    OUTCOME_MISCAST,
+)
 from wfb_gym.engine.queries import bit, can_answer_cast, caster, caster_of, clear_bits, opponent_of
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
@@ -83,7 +88,7 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
     if entry.bound_in:
         use_item(packed, state, army, entry.bound_in - 1)
     if can_answer_cast(packed, state):
-        return apply_cast_outcome(packed, state, FIRST_TOTAL + int(entry.casting_value))
+        return apply_cast_outcome(packed, state, OUTCOME_CAST + int(entry.casting_value))
     return apply_cast_outcome(packed, state, OUTCOME_IRRESISTIBLE)
 
 
@@ -170,7 +175,7 @@ def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> fl
         if state.striking == 0:
             to_nominate(packed, state)
         return points
-    state.number = outcome - FIRST_TOTAL
+    state.number = outcome - OUTCOME_CAST
     state.attempt = DispelAttempt.CAST
     state.mover = opponent_of(state.active)
     state.node = Node.DISPEL
