@@ -23,7 +23,7 @@ from wfb_gym.engine.queries import bit, can_answer_cast, caster, caster_of, clea
 from wfb_gym.engine.spells import end_remaining, end_spells, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
-from wfb_gym.engine.turn_flow import clear_roll, to_in_play, to_nominate
+from wfb_gym.engine.turn_flow import clear_roll, to_dispel_in_play, to_nominate
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 
@@ -38,7 +38,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     """
     army = int64(state.active)
     if action == PASS:
-        to_in_play(packed, state)
+        to_dispel_in_play(packed, state)
     elif action >= FIRST_IN_PLAY:
         end_spells(packed, state, army, bit(action - FIRST_IN_PLAY))
         to_nominate(packed, state)

@@ -26,7 +26,7 @@ from wfb_gym.engine.state import (
     WorkSpace,
 )
 from wfb_gym.engine.targets import models_left
-from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_in_play, to_nominate
+from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_dispel_in_play, to_nominate
 from wfb_gym.packing.records import EffectKind, PackedEffect, PackedScenario, Whose
 from wfb_gym.rules.wounds import wounding_rolls
 
@@ -140,7 +140,7 @@ def _leave_row(packed: PackedScenario, state: State) -> None:
     if state.after_miscast == AfterMiscast.PHASE_END:
         leave_phase(packed, state)
     elif state.after_miscast == AfterMiscast.IN_PLAY:
-        to_in_play(packed, state)
+        to_dispel_in_play(packed, state)
     elif state.after_miscast == AfterMiscast.CAST_AGAIN:
         to_nominate(packed, state)
     else:
