@@ -20,7 +20,7 @@ from wfb_gym.engine.outcomes import (
     OUTCOME_MISCAST,
 )
 from wfb_gym.engine.queries import bit, can_answer_cast, caster, caster_of, clear_bits, opponent_of
-from wfb_gym.engine.spells import end_remaining, end_spells, take_effect_of_cast, use_item
+from wfb_gym.engine.spells import end_remains_in_play, end_spells, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.engine.turn_flow import clear_roll, to_dispel_in_play, to_nominate
@@ -47,7 +47,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
         state.spell = spell + 1
         state.castable = clear_bits(state.castable, bit(spell))
         if not packed.armies[army].spells[spell].bound:
-            end_remaining(packed, state, army, caster_of(packed, army, spell))
+            end_remains_in_play(packed, state, army, caster_of(packed, army, spell))
         if packed.armies[army].spells[spell].targeted:
             state.node = Node.TARGET
         else:
@@ -130,7 +130,7 @@ def act_pool_dice(packed: PackedScenario, state: State, action: int) -> None:
         state.dice = min(DICE, int(state.dice) + extra)
         use_item(packed, state, army, item)
         if packed.armies[army].items[item].ends_own_spells:
-            end_remaining(packed, state, army, wizard)
+            end_remains_in_play(packed, state, army, wizard)
     state.node = Node.ROLL_CASTING
 
 

@@ -12,7 +12,7 @@ from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
     close_bound,
     close_spells,
-    end_remaining,
+    end_remains_in_play,
     end_spells,
     take_effect_of_cast,
 )
@@ -187,7 +187,7 @@ def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) ->
 def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
     """End spells in play: the caster's remaining spells, or all spells of both armies."""
     if whose == Whose.CASTER:
-        end_remaining(packed, state, state.active, wizard)
+        end_remains_in_play(packed, state, state.active, wizard)
     elif whose == Whose.ALL:
         end_spells(packed, state, 0, state.in_play[0])
         end_spells(packed, state, 1, state.in_play[1])
@@ -390,7 +390,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
         return
     army = opponent_of(state.active)
     spell = action - FIRST_CAST
-    end_remaining(packed, state, army, caster_of(packed, army, spell))
+    end_remains_in_play(packed, state, army, caster_of(packed, army, spell))
     state.free = spell + 1
     if packed.armies[army].spells[spell].targeted:
         state.node = Node.TARGET
