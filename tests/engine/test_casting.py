@@ -5,7 +5,12 @@ from typing import Any
 import pytest
 
 from tests.support.builders import PASS, Game, army, game, miscast, spell, wizard
-from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
+from wfb_gym.engine.outcomes import (
+    OUTCOME_CAST,
+    OUTCOME_FAIL,
+    OUTCOME_IRRESISTIBLE,
+    OUTCOME_MISCAST,
+)
 from wfb_gym.engine.state import Node
 
 from .facts import check
@@ -162,7 +167,7 @@ def test_chances_of_a_casting_roll() -> None:
         OUTCOME_FAIL: 20,
         OUTCOME_MISCAST: 1,
         OUTCOME_IRRESISTIBLE: 1,
-        **{FIRST_TOTAL + total: rolls for total, rolls in [(8, 5), (9, 4), (10, 3), (11, 2)]},
+        **{OUTCOME_CAST + total: rolls for total, rolls in [(8, 5), (9, 4), (10, 3), (11, 2)]},
     }
     assert chances == pytest.approx(expected)
 
@@ -170,7 +175,7 @@ def test_chances_of_a_casting_roll() -> None:
 def test_results_that_no_answer_can_match_are_one() -> None:
     battle = game(army(wizard(4, BOLT, SECOND)), army(dispel_dice=1))
     battle.cast("Bolt", 3)
-    results = {OUTCOME_FAIL, OUTCOME_MISCAST, OUTCOME_IRRESISTIBLE, FIRST_TOTAL + 7}
+    results = {OUTCOME_FAIL, OUTCOME_MISCAST, OUTCOME_IRRESISTIBLE, OUTCOME_CAST + 7}
     assert set(battle.outcomes()) == results
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
-from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_IRRESISTIBLE
+from wfb_gym.engine.outcomes import OUTCOME_CAST, OUTCOME_IRRESISTIBLE
 from wfb_gym.engine.state import Node
 
 from .facts import check
@@ -191,8 +191,8 @@ def test_the_number_to_match_holds_the_casters_bonus() -> None:
     battle = game(army(bearer), army(dispel_dice=4))
     battle.cast("Bolt", 2)
     outcomes = battle.outcomes()
-    assert outcomes[FIRST_TOTAL + 8] == pytest.approx(6 / 36)
-    assert outcomes[FIRST_TOTAL + 12] == pytest.approx(2 / 36)
+    assert outcomes[OUTCOME_CAST + 8] == pytest.approx(6 / 36)
+    assert outcomes[OUTCOME_CAST + 12] == pytest.approx(2 / 36)
     battle.roll(5, 6)
     battle.dispel(6, 5)
     assert battle.points == 10

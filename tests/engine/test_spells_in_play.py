@@ -30,7 +30,7 @@ def keeper(*spells: Data, foe: Data | None = None, level: int = 4, **keys: Any) 
     return game(army(wizard(level, *(spells or (ward(),)), spell())), foe, **keys)
 
 
-def to_in_play(battle: Game) -> Game:
+def to_dispel_in_play(battle: Game) -> Game:
     """Cast nothing."""
     battle.stop()
     assert battle.node == Node.IN_PLAY
@@ -143,7 +143,7 @@ def test_it_does_not_end_because_its_caster_flees() -> None:
 
 
 def test_the_opponent_dispels_first_then_the_active_player() -> None:
-    battle = to_in_play(keeper(level=1, foe=army(wizard(1, ward("Curse")))))
+    battle = to_dispel_in_play(keeper(level=1, foe=army(wizard(1, ward("Curse")))))
     assert battle.is_in_play("Ward", 0)
     assert battle.is_in_play("Curse", 1)
     assert battle.mover == 1
@@ -166,7 +166,9 @@ def test_the_opponent_dispels_first_then_the_active_player() -> None:
 def test_its_casting_value_is_to_match_and_equal_is_enough(
     value: int, faces: tuple[int, ...], keys: Data, ends: bool
 ) -> None:
-    battle = to_in_play(keeper(ward("Ward", value), level=1, foe=army(dispel_dice=3), **keys))
+    battle = to_dispel_in_play(
+        keeper(ward("Ward", value), level=1, foe=army(dispel_dice=3), **keys)
+    )
     battle.try_in_play("Ward", 0)
     assert battle.state.number == value
     battle.dispel(*faces)
@@ -178,7 +180,7 @@ def test_its_casting_value_is_to_match_and_equal_is_enough(
 
 
 def test_a_boost_serves_against_a_spell_in_play() -> None:
-    battle = to_in_play(keeper(level=1, foe=army(items=["Charm"]), items=[CHARM]))
+    battle = to_dispel_in_play(keeper(level=1, foe=army(items=["Charm"]), items=[CHARM]))
     battle.try_in_play("Ward", 0)
     battle.use("Charm")
     battle.dispel(2, 3)
@@ -216,7 +218,7 @@ def test_without_dice_there_is_no_attempt() -> None:
 def test_one_attempt_a_spell_a_player_a_phase() -> None:
     neighbour = wizard(1, ward("Veil"), name="Neighbour")
     side = army(wizard(1, ward(), spell()), neighbour)
-    battle = to_in_play(game(side, army(dispel_dice=6)))
+    battle = to_dispel_in_play(game(side, army(dispel_dice=6)))
     battle.try_in_play("Ward", 0)
     battle.dispel(2)
     assert (battle.node, battle.mover) == (Node.IN_PLAY, 1)
@@ -228,7 +230,7 @@ def test_one_attempt_a_spell_a_player_a_phase() -> None:
 
 
 def test_a_player_may_try_his_own_spell() -> None:
-    battle = to_in_play(keeper(level=1))
+    battle = to_dispel_in_play(keeper(level=1))
     battle.act(PASS)
     battle.try_in_play("Ward", 0)
     battle.dispel(3, 4)
@@ -256,7 +258,7 @@ def test_an_irresistible_spell_can_be_dispelled_in_a_later_phase() -> None:
 
 
 def test_a_scroll_cannot_dispel_a_spell_in_play() -> None:
-    battle = to_in_play(keeper(level=1, foe=army(items=["Dispel Scroll"])))
+    battle = to_dispel_in_play(keeper(level=1, foe=army(items=["Dispel Scroll"])))
     battle.try_in_play("Ward", 0)
     assert not battle.can_use("Dispel Scroll")
     assert not battle.can(PASS)
@@ -285,7 +287,9 @@ def test_worth_per_phase_is_paid_at_the_end_of_each_phase_in_play() -> None:
 
 
 def test_both_owners_are_paid() -> None:
-    battle = to_in_play(keeper(level=1, foe=army(wizard(1, ward("Curse", worth_per_phase=3)))))
+    battle = to_dispel_in_play(
+        keeper(level=1, foe=army(wizard(1, ward("Curse", worth_per_phase=3))))
+    )
     battle.pass_until(1)
     assert battle.points == 2
 

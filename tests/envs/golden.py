@@ -1,12 +1,15 @@
 """Golden transcripts: whole episodes of every id, word for word.
 
-`test_golden.py` plays them again. After an intended change, write them again and
-read the difference::
+`test_golden.py` plays them again. After an intended change, write them again and read the
+difference::
 
-    python -m tests.envs.golden
+    python -m tests.envs.golden                        write every file
+    python -m tests.envs.golden battle-v0.redhorn-pass write one of them
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tests.support.playing import episode, raw
+from wfb_gym.cli.parser import option, parse_options
+from wfb_gym.suggestions import did_you_mean
 
 FOLDER = Path(__file__).parent / "golden"
 HEAD = """\
@@ -81,11 +86,6 @@ def games() -> dict[Path, tuple[str, str, Played]]:
     }
 
 
-def files() -> dict[Path, str]:
-    """Return the name and contents of every transcript."""
-    return {path: transcript(*game) for path, game in games().items()}
-
-
 def choices(seed: int) -> Callable[[NDArray[np.float32], NDArray[Any]], int]:
     """Return legal actions that depend on seed and mask only, not on observations."""
     steps = iter(range(10**6))
@@ -132,16 +132,45 @@ def transcript(name: str, scenario: str, game: Played) -> str:
     return "".join(lines)
 
 
-def write() -> None:
-    """Write every file; remove files of ids and scenarios that no longer exist."""
+@dataclass(frozen=True)
+class Options:
+    """Command-line options.
+
+    Attributes:
+        names: transcripts to write, such as caster-v0.apprentice (default: all).
+    """
+
+    names: tuple[str, ...] = option((), positional=True, metavar="NAME")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write transcripts; without names, also delete files of ids and scenarios that are gone."""
+    options, parser = parse_options(
+        Options, arguments, module="tests.envs.golden", description=__doc__
+    )
+    known = {path.stem: path for path in games()}
+    for name in options.names:
+        if name not in known:
+            parser.error(
+                f"NAME: expected one of {', '.join(known)}, found {name!r}"
+                f"{did_you_mean(known, name)}"
+            )
     FOLDER.mkdir(exist_ok=True)
-    contents = files()
-    for path in FOLDER.glob("*.txt"):
-        if path not in contents:
+    chosen = dict.fromkeys(options.names) or known
+    for number, name in enumerate(chosen, 1):
+        path = known[name]
+        text = transcript(*games()[path])
+        is_current = path.is_file() and path.read_text(encoding="utf-8") == text
+        if not is_current:
+            path.write_text(text, encoding="utf-8")
+        result = "unchanged" if is_current else "written"
+        print(f"{number} of {len(chosen)}: {name}: {result}", flush=True)
+    if not options.names:
+        for path in set(FOLDER.glob("*.txt")) - set(known.values()):
             path.unlink()
-    for path, text in contents.items():
-        path.write_text(text, encoding="utf-8")
+            print(f"deleted: {path.stem}")
+    return 0
 
 
 if __name__ == "__main__":
-    write()
+    sys.exit(main())

@@ -8,6 +8,7 @@ import pytest
 import wfb_gym
 from tests.support.playing import registered
 
+from . import golden
 from .golden import BATTLE_GAMES, FOLDER, PHASE_GAMES, games, transcript
 
 GAMES = games()
@@ -18,7 +19,7 @@ def test_transcript(path: Path) -> None:
     expected = path.read_text(encoding="utf-8").splitlines()
     found = transcript(*GAMES[path]).splitlines()
     changes = list(unified_diff(expected, found, "written", "played", lineterm="", n=2))
-    advice = "if this is meant: python -m tests.envs.golden, and read the difference"
+    advice = f"if this is meant: python -m tests.envs.golden {path.stem}, and read the difference"
     assert not changes, "\n".join([advice, *changes[:60]])
 
 
@@ -29,3 +30,26 @@ def test_no_file_is_left_over() -> None:
 def test_every_id_and_every_scenario_has_a_transcript() -> None:
     assert {name for name, _, _ in GAMES.values()} == set(registered())
     assert {*PHASE_GAMES, *BATTLE_GAMES} == set(wfb_gym.bundled_scenarios())
+
+
+def test_the_command_writes_the_transcripts_that_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(golden, "FOLDER", tmp_path)
+    monkeypatch.setattr(golden, "PHASE_GAMES", {"apprentice": PHASE_GAMES["apprentice"]})
+    monkeypatch.setattr(golden, "BATTLE_GAMES", {})
+    (tmp_path / "gone.txt").touch()
+    assert golden.main(["caster-v0.apprentice"]) == 0
+    assert capsys.readouterr().out == "1 of 1: caster-v0.apprentice: written\n"
+    name = "caster-v0.apprentice.txt"
+    assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+    assert (tmp_path / "gone.txt").exists()
+    assert golden.main([]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "1 of 2: caster-v0.apprentice: unchanged",
+        "2 of 2: dispeller-v0.apprentice: written",
+        "deleted: gone",
+    ]
+    with pytest.raises(SystemExit):
+        golden.main(["caster-v0.aprentice"])
+    assert "did you mean caster-v0.apprentice?" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from wfb_gym.engine import actions
 from wfb_gym.engine.actions import PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
-from wfb_gym.engine.outcomes import FIRST_TOTAL
+from wfb_gym.engine.outcomes import OUTCOME_CAST
 from wfb_gym.engine.state import Node, new_states
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import PackedScenario
@@ -150,7 +150,7 @@ def test_advice_after_a_mistake_cannot_be_exploited() -> None:
     """The dispeller lets a Fire Ball through by mistake; the rest is a separate game."""
     scenario = load_scenario("hidden-scroll")
     fire_ball, blast = actions.FIRST_CAST, actions.FIRST_CAST + 1
-    path = (fire_ball, actions.FIRST_DICE + 1, FIRST_TOTAL + 5, PASS)
+    path = (fire_ball, actions.FIRST_DICE + 1, OUTCOME_CAST + 5, PASS)
     mixture = Mixer(scenario).mixture([0, *path[:-1]])
     assert mixture.chances[PASS] < 0.01
     (mage,) = scenario.caster.wizards
@@ -171,7 +171,7 @@ def test_the_first_decision_matches_the_equilibrium(kind: int) -> None:
 
 def test_solved_parts_are_reused_and_dropped_after_an_undo() -> None:
     mixer = Mixer(BOTH)
-    path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 1, FIRST_TOTAL + 6)
+    path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 1, OUTCOME_CAST + 6)
     found = [mixer.mixture([0, 0, *path[:n]]) for n in (0, 1, 4, 1, 0)]
     assert found[3:] == found[1::-1]
     assert found[2] != found[3]
@@ -182,7 +182,7 @@ def test_the_rest_of_a_too_large_battle_may_be_solvable() -> None:
     mixer = Mixer(scenario, 400_000)
     with pytest.raises(TooLarge):
         mixer.mixture([0])
-    path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 3, FIRST_TOTAL + 9)
+    path = (actions.FIRST_CAST, PASS, actions.FIRST_DICE + 3, OUTCOME_CAST + 9)
     mixture = mixer.mixture([0, *path])
     assert not mixture.follows_play
     assert list(mixture.chances) == after(pack(scenario), path).legal_actions()
@@ -226,7 +226,7 @@ def test_values_use_beliefs_from_the_enemys_play() -> None:
             mixture = Mixer(scenario, gap=PRECISE).mixture([kind, 0, *path])
             likely[kind] *= mixture.chances.get(code, 0.0)
         path.append(code)
-    path.append(FIRST_TOTAL + 7)
+    path.append(OUTCOME_CAST + 7)
     assert likely[0] > 0.4
     assert likely[1] < 0.01
     answers, compared = Answer(scenario, 0, gap=PRECISE), 0
@@ -273,6 +273,6 @@ def test_actions_outside_equilibrium_have_the_value_of_their_continuation() -> N
     assert action_values.values[dice] < before[dice] - 0.1
     others = [code for code in before if code != dice]
     assert [action_values.values[code] for code in others] == [before[code] for code in others]
-    later = mixer.action_values([0, actions.FIRST_CAST, dice, FIRST_TOTAL + 9], PASS)
+    later = mixer.action_values([0, actions.FIRST_CAST, dice, OUTCOME_CAST + 9], PASS)
     assert later.is_assumed
     assert later.mixture.follows_play

@@ -13,12 +13,17 @@ from wfb_gym.engine.actions import (
     PASS,
 )
 from wfb_gym.engine.miscasts import begin_free_attempt
-from wfb_gym.engine.outcomes import FIRST_TOTAL, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_MISCAST
+from wfb_gym.engine.outcomes import (
+    OUTCOME_CAST,
+    OUTCOME_FAIL,
+    OUTCOME_IRRESISTIBLE,
+    OUTCOME_MISCAST,
+)
 from wfb_gym.engine.queries import bit, can_answer_cast, caster, caster_of, clear_bits, opponent_of
-from wfb_gym.engine.spells import end_remaining, end_spells, take_effect_of_cast, use_item
+from wfb_gym.engine.spells import end_remains_in_play, end_spells, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
-from wfb_gym.engine.turn_flow import clear_roll, to_in_play, to_nominate
+from wfb_gym.engine.turn_flow import clear_roll, to_dispel_in_play, to_nominate
 from wfb_gym.packing.records import PackedScenario
 from wfb_gym.scenario.sizes import DICE
 
@@ -33,7 +38,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     """
     army = int64(state.active)
     if action == PASS:
-        to_in_play(packed, state)
+        to_dispel_in_play(packed, state)
     elif action >= FIRST_IN_PLAY:
         end_spells(packed, state, army, bit(action - FIRST_IN_PLAY))
         to_nominate(packed, state)
@@ -42,7 +47,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
         state.spell = spell + 1
         state.castable = clear_bits(state.castable, bit(spell))
         if not packed.armies[army].spells[spell].bound:
-            end_remaining(packed, state, army, caster_of(packed, army, spell))
+            end_remains_in_play(packed, state, army, caster_of(packed, army, spell))
         if packed.armies[army].spells[spell].targeted:
             state.node = Node.TARGET
         else:
@@ -83,7 +88,7 @@ def _cast_bound(packed: PackedScenario, state: State) -> float:
     if entry.bound_in:
         use_item(packed, state, army, entry.bound_in - 1)
     if can_answer_cast(packed, state):
-        return apply_cast_outcome(packed, state, FIRST_TOTAL + int(entry.casting_value))
+        return apply_cast_outcome(packed, state, OUTCOME_CAST + int(entry.casting_value))
     return apply_cast_outcome(packed, state, OUTCOME_IRRESISTIBLE)
 
 
@@ -168,7 +173,7 @@ def apply_cast_outcome(packed: PackedScenario, state: State, outcome: int) -> fl
         if state.striking == 0:
             to_nominate(packed, state)
         return points
-    state.number = outcome - FIRST_TOTAL
+    state.number = outcome - OUTCOME_CAST
     state.attempt = DispelAttempt.CAST
     state.mover = opponent_of(state.active)
     state.node = Node.DISPEL

@@ -12,7 +12,7 @@ from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
     close_bound,
     close_spells,
-    end_remaining,
+    end_remains_in_play,
     end_spells,
     take_effect_of_cast,
 )
@@ -26,7 +26,7 @@ from wfb_gym.engine.state import (
     WorkSpace,
 )
 from wfb_gym.engine.targets import models_left
-from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_in_play, to_nominate
+from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_dispel_in_play, to_nominate
 from wfb_gym.packing.records import EffectKind, PackedEffect, PackedScenario, Whose
 from wfb_gym.rules.wounds import wounding_rolls
 
@@ -140,7 +140,7 @@ def _leave_row(packed: PackedScenario, state: State) -> None:
     if state.after_miscast == AfterMiscast.PHASE_END:
         leave_phase(packed, state)
     elif state.after_miscast == AfterMiscast.IN_PLAY:
-        to_in_play(packed, state)
+        to_dispel_in_play(packed, state)
     elif state.after_miscast == AfterMiscast.CAST_AGAIN:
         to_nominate(packed, state)
     else:
@@ -187,7 +187,7 @@ def _lose_dice(packed: PackedScenario, state: State, wizard: int, whose: int) ->
 def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) -> None:
     """End spells in play: the caster's remaining spells, or all spells of both armies."""
     if whose == Whose.CASTER:
-        end_remaining(packed, state, state.active, wizard)
+        end_remains_in_play(packed, state, state.active, wizard)
     elif whose == Whose.ALL:
         end_spells(packed, state, 0, state.in_play[0])
         end_spells(packed, state, 1, state.in_play[1])
@@ -390,7 +390,7 @@ def act_free_spell(packed: PackedScenario, state: State, action: int) -> None:
         return
     army = opponent_of(state.active)
     spell = action - FIRST_CAST
-    end_remaining(packed, state, army, caster_of(packed, army, spell))
+    end_remains_in_play(packed, state, army, caster_of(packed, army, spell))
     state.free = spell + 1
     if packed.armies[army].spells[spell].targeted:
         state.node = Node.TARGET

@@ -16,11 +16,11 @@ OUTCOME_FAIL = 0
 OUTCOME_MISCAST = 1
 OUTCOME_IRRESISTIBLE = 2
 """The spell is cast and cannot be dispelled."""
-FIRST_TOTAL = 3
-"""FIRST_TOTAL + t: the spell is cast, and t is the number to match."""
+OUTCOME_CAST = 3
+"""OUTCOME_CAST + t: the spell is cast with a total of t, the number to match to dispel it."""
 OUTCOME_WORKS = 1
 """The dispel succeeds; the wizard is free; the test is passed."""
-OUTCOME_CODES = FIRST_TOTAL + 256
+OUTCOME_CODES = OUTCOME_CAST + 256
 """Size of an array indexed by these codes."""
 
 _BITS = 5

@@ -18,7 +18,7 @@ from wfb_gym.engine.casting import (
 from wfb_gym.engine.dispelling import apply_dispel_outcome, bonus_to_dispel
 from wfb_gym.engine.outcomes import (
     FACES_APART,
-    FIRST_TOTAL,
+    OUTCOME_CAST,
     OUTCOME_FAIL,
     OUTCOME_IRRESISTIBLE,
     OUTCOME_MISCAST,
@@ -147,7 +147,7 @@ def outcome_of(terms: RollTerms, natural: int, total: int) -> int:
         return OUTCOME_FAIL
     if terms.highest == 0:
         return OUTCOME_IRRESISTIBLE
-    return FIRST_TOTAL + min(total + terms.bonus, terms.highest)
+    return OUTCOME_CAST + min(total + terms.bonus, terms.highest)
 
 
 @jit

@@ -120,7 +120,7 @@ def end_spells_at(packed: PackedScenario, state: State, army: int, index: int) -
 
 
 @jit
-def end_remaining(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
+def end_remains_in_play(packed: PackedScenario, state: State, army: int, wizard: int) -> None:
     """End the wizard's spells that remain in play.
 
     Call this when the wizard attempts another spell or uses an item that ends its spells.
@@ -167,4 +167,4 @@ def use_item(packed: PackedScenario, state: State, army: int, item: int) -> None
     state.items[army, item] -= 1
     entry = packed.armies[army].items[item]
     if entry.ends_own_spells and entry.bearer >= 0:
-        end_remaining(packed, state, army, entry.bearer)
+        end_remains_in_play(packed, state, army, entry.bearer)

@@ -242,7 +242,7 @@ def to_nominate(packed: PackedScenario, state: State) -> None:
 
 
 @jit(forceinline=False)
-def to_in_play(packed: PackedScenario, state: State) -> None:
+def to_dispel_in_play(packed: PackedScenario, state: State) -> None:
     """End casting. The opponent may then try first to dispel spells in play (S0)."""
     clear_cast(state)
     state.castable = 0

@@ -88,7 +88,7 @@ def _describe_cast(
     slot = names.spells[int(state.active)][int(state.spell) - 1]
     name, value = slot.spell.name, slot.casting_value
     bonus = int(cast_bonus(packed, state))
-    total = sum(natural) + bonus if natural else max(0, outcome - outcomes.FIRST_TOTAL)
+    total = sum(natural) + bonus if natural else max(0, outcome - outcomes.OUTCOME_CAST)
     against = f"{total} against {value}, " if total else ""
     if outcome == outcomes.OUTCOME_MISCAST:
         return f"a miscast, {name} fails"
