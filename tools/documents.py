@@ -146,10 +146,18 @@ def insert_table(page: str, name: str, table: str) -> str:
     return _marks(name).sub(lambda found: f"{found[1]}\n{table}\n\n{found[2]}", page)
 
 
-def find_stale_tables(reports: Sequence[Report]) -> list[str]:
-    """Return the names of the tables that differ from the committed results."""
-    shown = {one.name: one.pages_with_tables() for one in reports if one.results.is_file()}
-    return [name for name, pages in shown.items() if any(a != b for a, b in pages.values())]
+def find_stale_tables(reports: Sequence[Report]) -> dict[str, list[str]]:
+    """Return the pages with tables that differ from the committed results, by report."""
+    stale = {
+        one.name: [
+            path.relative_to(ROOT).as_posix()
+            for path, (old, new) in one.pages_with_tables().items()
+            if old != new
+        ]
+        for one in reports
+        if one.results.is_file()
+    }
+    return {name: pages for name, pages in stale.items() if pages}
 
 
 def rewrite_tables(one: Report) -> None:

@@ -64,7 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if given.check:
             stale = find_stale_tables(chosen)
-            print(f"stale: {', '.join(stale)}" if stale else "all tables are current")
+            for name, pages in stale.items():
+                print(f"stale: {', '.join(pages)}; run python -m tools.report {name}")
+            if not stale:
+                print("all tables are current")
             return FAILED if stale else 0
         for one in chosen:
             if given.scratch:

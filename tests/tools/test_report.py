@@ -17,7 +17,7 @@ MORE = "\n<!-- report:more -->\n\nolder\n\n<!-- /report -->\n"
 
 
 def test_no_table_is_stale() -> None:
-    assert find_stale_tables(ALL) == []
+    assert find_stale_tables(ALL) == {}
     assert sum(one.results.is_file() for one in ALL) >= 5
 
 
@@ -106,7 +106,9 @@ def test_a_stale_table_is_reported_and_written_again(
     assert "no results yet" in capsys.readouterr().err
     (tmp_path / "one.json").write_text(json.dumps({"word": "new", "number": 3}), encoding="utf-8")
     assert report.main(["--check"]) == 1
-    assert capsys.readouterr().out == "stale: one\n"
+    assert capsys.readouterr().out == (
+        "stale: README.md, docs/other.md; run python -m tools.report one\n"
+    )
     assert report.main(["one"]) == 0
     made = PAGE.replace("old", "new") + MORE.replace("older", "3")
     assert (tmp_path / "README.md").read_text() == made
