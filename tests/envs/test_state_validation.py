@@ -245,7 +245,7 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
         "the-winds-unbound", lambda states: (states["node"] == Node.DISPEL) & (states["aim"] > 0),
         "aim", 0, r"aim: expected an aim if `spell` is a targeted spell, else 0, found 0",
     ),
-    "a character flees alone": (
+    "a character flees without its unit": (
         "battle-of-black-gorge", at_node(Node.NOMINATE), "fleeing", [2, 0],
         r"fleeing\[0\]: expected each unit with all characters in it, found 2",
     ),
