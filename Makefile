@@ -65,14 +65,14 @@ test-wheel: wheel ## run the tests on the newest wheel in dist/, installed witho
 	"$$folder/.venv/bin/python" -m pip install --quiet -c constraints.txt $(TEST_PACKAGES) \
 		"$$(ls -t dist/wfb_gym-*.whl | head -n 1)" && \
 	cd "$$folder" && PYTHONPATH= WFB_GYM_CACHE_DIR="$$folder/.cache" \
-		.venv/bin/python -m pytest -n auto $(PYTEST_ARGS)
+		.venv/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-other: ## run the core tests on PYTHON=python3.13, or RELEASES="numba==0.65.1 ..."
 	@# pip takes the newest release of each package that RELEASES does not name.
 	@$(or $(PYTHON),python3) -m venv --clear $(OTHER)
 	@$(OTHER)/bin/python -m pip install --quiet -e . $(TEST_PACKAGES) $(RELEASES)
 	@$(OTHER)/bin/python --version && $(OTHER)/bin/python -m pip freeze --exclude-editable | xargs
-	$(OTHER)/bin/python -m pytest -n auto $(PYTEST_ARGS) $(CORE_TESTS)
+	$(OTHER)/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS) $(CORE_TESTS)
 
 test-oldest: ## run the core tests on the oldest releases that pyproject.toml allows
 	@$(MAKE) test-other RELEASES="$(FLOORS)"
@@ -90,10 +90,10 @@ report: $(STAMP) ## tables and figures of README and docs: tools/report_tables.p
 	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## run lint, then all tests except the slow ones, on all cores
-	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the slow tests, on all cores
-	$(BIN)/python -m pytest -n auto -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(PYTEST_ARGS)
 
 fuzz: $(STAMP) ## fuzz every reader and environment, for five minutes by default
 	$(BIN)/python -m tests.fuzzing $(ARGS)

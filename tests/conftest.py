@@ -107,12 +107,13 @@ _NOT_COMPILED = (
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Let the first worker compile the rules while the second one runs tests that need no rules.
 
-    Otherwise both would compile most rules, or wait. Each worker begins with as many tests as
-    `share`, in order.
+    Otherwise both would compile most rules, or wait. With `--dist worksteal`, each worker begins
+    with an equal share of the tests, in order, so most files run in one worker, which loads and
+    solves their scenarios once.
     """
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
-    share = len(items) // (4 * int(os.environ["PYTEST_XDIST_WORKER_COUNT"]))
+    share = len(items) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
     folder = config.rootpath / "tests"
     tops = {item: item.path.relative_to(folder).parts[0] for item in items}
     plain = [item for top in _NOT_COMPILED for item in items if tops[item] == top][:share]
