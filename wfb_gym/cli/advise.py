@@ -82,7 +82,8 @@ class AdviseOptions:
         dispel: dispel dice.
         scrolls: Dispel Scrolls.
         tried: spells that were attempted; WIZARD/SPELL if two wizards know it.
-        nominated: the spell being cast, before its dice.
+        nominated: the spell being cast, before its dice. Compares all numbers of dice; if the
+            spell has a target, with --at only.
         cast: the spell just cast, which the dispeller may answer.
         total: casting total of the spell.
         at: the unit or character at which it is aimed.
