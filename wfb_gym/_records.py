@@ -95,7 +95,8 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
             records.
 
     Raises:
-        TypeError: if an annotation is none of these.
+        TypeError: if an annotation is none of these, or a name is an attribute of `np.record`, which
+            would hide the field from code that is not compiled.
     """
     if record not in _DTYPES:  # reading annotations is slow
         fields = get_type_hints(record, include_extras=True)
@@ -107,6 +108,8 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
 
 def _field(record: type[Record], name: str, kind: Any) -> tuple[Any, ...]:
     """Return the dtype of a field and, for an array, its shape."""
+    if hasattr(np.record, name):
+        raise TypeError(f"{record.__name__}.{name}: expected another name than np.record.{name}")
     if isinstance(kind, type) and issubclass(kind, Record):
         return (dtype_of(kind),)
     if get_origin(kind) is Annotated:

@@ -71,7 +71,7 @@ class InPlay(Record):
 class CastAid(Record):
     """An item that helps one cast per use."""
 
-    item: Int64  # number in the active army
+    item_index: Int64  # in the active army
     wizard: Int64  # wizard that may use it, or NO_BEARER
     extra_dice: Int64
     bonus: Int64  # to the casting roll
@@ -309,7 +309,7 @@ def slot_of(duel: Duel, spell: int) -> int:
 def aid_of(duel: Duel, item: int) -> int:
     """Return an item's index in `Duel.aids`, or NONE."""
     for aid in range(duel.n_aids):
-        if duel.aids[aid].item == item:
+        if duel.aids[aid].item_index == item:
             return int64(aid)
     return int64(NONE)
 

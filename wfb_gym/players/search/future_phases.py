@@ -259,7 +259,7 @@ def value_of_later(packed: PackedScenario, state: State, army: int, future: Futu
     uses = int64(0)
     stride = int64(1)
     for k in range(next_duel.n_aids):
-        left = int64(state.items[army, next_duel.aids[k].item])
+        left = int64(state.items[army, next_duel.aids[k].item_index])
         uses += min(next_duel.uses[k], left) * stride
         stride *= next_duel.uses[k] + 1
     return float(future.later[army, uses, scrolls])
@@ -292,9 +292,9 @@ def _uses_of(state: State, duel: Duel, left: int, army: int, next_duel: Duel) ->
     found = int64(0)
     stride = int64(1)
     for k in range(next_duel.n_aids):
-        uses = min(next_duel.uses[k], int64(state.items[army, next_duel.aids[k].item]))
+        uses = min(next_duel.uses[k], int64(state.items[army, next_duel.aids[k].item_index]))
         for own in range(duel.n_aids):  # other aids keep all their uses
-            if duel.aids[own].item == next_duel.aids[k].item:
+            if duel.aids[own].item_index == next_duel.aids[k].item_index:
                 uses = min(next_duel.uses[k], uses_in(duel, left, own))
         found += uses * stride
         stride *= next_duel.uses[k] + 1

@@ -382,7 +382,7 @@ def _reduce_items(packed: PackedScenario, state: State, duel: Duel) -> None:
         if duel.n_aids < MOST_AIDS:
             aid = duel.aids[duel.n_aids]
             duel.uses[duel.n_aids] = min(MOST_USES, int64(state.items[army, item]))
-            aid.item = item
+            aid.item_index = item
             aid.wizard = int64(entry.bearer)
             aid.extra_dice = int64(entry.cast_extra_dice)
             aid.bonus = int64(entry.cast_use_bonus)
