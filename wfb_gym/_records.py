@@ -95,8 +95,8 @@ def dtype_of(record: type[Record]) -> np.dtype[Any]:
             records.
 
     Raises:
-        TypeError: if an annotation is none of these, or a name is an attribute of `np.record`, which
-            would hide the field from code that is not compiled.
+        TypeError: if an annotation is none of these, or a name is an attribute of `np.record`,
+            which would hide the field from code that is not compiled.
     """
     if record not in _DTYPES:  # reading annotations is slow
         fields = get_type_hints(record, include_extras=True)
