@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from tests.support.playing import episode, raw
 from wfb_gym.cli.parser import option, parse_options
-from wfb_gym.suggestions import did_you_mean
+from wfb_gym.suggestions import one_of
 
 FOLDER = Path(__file__).parent / "golden"
 HEAD = """\
@@ -148,27 +148,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, parser = parse_options(
         Options, arguments, module="tests.envs.golden", description=__doc__
     )
-    known = {path.stem: path for path in games()}
+    known = {path.stem: (path, game) for path, game in games().items()}
     for name in options.names:
         if name not in known:
+            listing = "tests/envs/golden"
             parser.error(
-                f"NAME: expected one of {', '.join(known)}, found {name!r}"
-                f"{did_you_mean(known, name)}"
+                f"NAME: expected {one_of(known, name, 'a transcript', listing)}, found {name!r}"
             )
     FOLDER.mkdir(exist_ok=True)
     chosen = dict.fromkeys(options.names) or known
     for number, name in enumerate(chosen, 1):
-        path = known[name]
-        text = transcript(*games()[path])
+        path, game = known[name]
+        text = transcript(*game)
         is_current = path.is_file() and path.read_text(encoding="utf-8") == text
         if not is_current:
             path.write_text(text, encoding="utf-8")
         result = "unchanged" if is_current else "written"
         print(f"{number} of {len(chosen)}: {name}: {result}", flush=True)
     if not options.names:
-        for path in set(FOLDER.glob("*.txt")) - set(known.values()):
-            path.unlink()
-            print(f"deleted: {path.stem}")
+        for path in sorted(FOLDER.glob("*.txt")):
+            if path.stem not in known:
+                path.unlink()
+                print(f"deleted: {path.stem}")
     return 0
 
 
