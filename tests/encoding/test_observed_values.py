@@ -13,6 +13,7 @@ from tests.support.builders import game as new_game
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario.sizes import ARMIES, CONTACT_MODELS, TARGETS
@@ -569,11 +570,13 @@ def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
             wizard(2, spell("Bolt", 14, 20.0), items=["Stone"]),
             wizard(2, spell("Beam", 5, 20.0), items=["Charm"], name="Second"),
             wizard(2, spell("Ray", 5, 20.0), name="Third"),
+            wizard(2, spell("Spear", 9, 20.0), items=["Staff", "Charm"], name="Fourth"),
             power_dice=1,
         ),
         items=[
             {"name": "Stone", "uses": 1, "when_casting": stone},
             {"name": "Charm", "uses": 1, "when_casting": {"bonus": 1}},
+            {"name": "Staff", "cast_bonus": 2},
         ],
     )
     best = shown(battle, 0, " best")
@@ -584,6 +587,7 @@ def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
         "own spell 2 best with item": 3 / 6 * 0.2,
         "own spell 3 best": 2 / 6 * 0.2,
         "own spell 3 best with item": 2 / 6 * 0.2,
+        "own spell 4 best with item": 1 / 6 * 0.2,
     }
     assert best == pytest.approx(wanted)
 
@@ -832,3 +836,12 @@ def test_a_seat_observes_its_hidden_items_and_the_enemys_possible_ones() -> None
     assert_shown(battle, {"enemy hidden set chance 1": 0.25, "enemy hidden set chance 2": 0.75})
     assert_shown(battle, {"enemy hidden set 1": 1}, 0)
     assert_shown(battle, {"enemy hidden set 1": 0}, 1)
+
+
+def test_hidden_items_of_a_lost_bearer_have_no_uses() -> None:
+    sets = [{"items": []}, {"items": ["Dispel Scroll"], "bearer": "Reader"}]
+    battle = new_game(army(wizard(3, spell())), army(wizard(2, name="Reader"), hidden=sets))
+    battle.resolve(1)
+    assert_shown(battle, {"enemy item 1 uses": 0.25})
+    remove_wizard(battle.packed, battle.state, 1, 0)
+    assert_shown(battle, {"enemy item 1 uses": 0})
