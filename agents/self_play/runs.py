@@ -188,6 +188,8 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
             f"  {python} -m wfb_gym advise {scenario}",
             f"  {python} -m wfb_gym web    # the same in the browser",
         ]
+    elif is_generated(scenario):
+        lines.append("  grade the networks in unseen scenarios: docs/howto/train-a-caster.md")
     lines += [
         f"  {python} -m {MODULE} --scenario orc-shaman-hunt    # another scenario",
         f"  {python} -m {MODULE} {LARGE}    # a larger duel, in ten minutes",

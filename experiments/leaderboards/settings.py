@@ -127,7 +127,8 @@ def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
         if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
             raise ValueError(
                 f"--evaluate: expected {RUNS} saved models or more and --steps above 0, "
-                f"found {len(models)} and {settings.steps}"
+                f"found {len(models)} and {settings.steps}; a repeated model counts once, and "
+                "solver.normalised_score grades a single one"
             )
     elif settings.name is not None and len(policies) > 1:
         raise ValueError(f"--name: expected one agent, found {len(policies)}")

@@ -6,6 +6,7 @@ that the remaining dice match the request.
 """
 
 from itertools import chain, combinations_with_replacement
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from wfb_gym.engine.queries import can_answer_cast
 from wfb_gym.engine.state import STATE, DispelAttempt, Node
 from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
+from wfb_gym.scenario.characters import Wizard
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
@@ -172,12 +174,18 @@ class RequestedPosition:
             first = f"the first of its lore is {spells[0].name}, {spell_words(spells[0])}"
             return f"{self.roller(self.battle)} has rolled {' and '.join(rolled)}; {first}"
         open_rolls = [
-            f"{who.name} {self.scenario.spells_drawn(who)} of {who.lore}"
+            f"{who.name} {self.scenario.spells_drawn(who)} of {who.lore}" for who in self._rollers()
+        ]
+        return f"spells to roll, {', '.join(open_rolls)}"
+
+    def _rollers(self) -> list[Wizard]:
+        """Return the wizards that roll their spells, if the request does not give them."""
+        return [
+            who
             for army, side in enumerate(self.scenario.armies)
             for wizard, who in enumerate(side.wizards)
             if who.rolls_spells and (army, wizard) not in self.known
         ]
-        return f"spells to roll, {', '.join(open_rolls)}"
 
     # --- playing ---------------------------------------------------------------------------
 
@@ -225,7 +233,8 @@ class RequestedPosition:
         request, who = self.request, self.roller(self.battle)
         for option in ("tried", "nominated", "cast"):
             if getattr(request, option):
-                expected = f"--spells {who} with it, because {who} rolls its spells"
+                each = " ".join(f"--spells {quote(roller.name)} ..." for roller in self._rollers())
+                expected = f"the spells of each wizard that rolls them with it ({each})"
                 raise PositionError(f"--{option}", expected, "none")
         if request.rolled and self.battle.node == Node.ROLL_SPELLS:
             expected = f"--spells {who} or --rolled {who} with it, because {who} rolls first"

@@ -2,8 +2,10 @@
 
 import argparse
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from wfb_gym.cli.output import format_table, print_json
 from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_number
@@ -29,6 +31,7 @@ examples:
   python -m wfb_gym roll --value 8                 the same on one to six dice
   python -m wfb_gym roll --dispel 3 --total 12     dispel a 12 with three dice
   python -m wfb_gym roll --dispel --total 12       the same with one to six dice
+  python -m wfb_gym roll --dice 3 --value 8 --dispel 2   cast it, then dispel it with two
 """
 
 
@@ -48,7 +51,7 @@ class RollOptions:
         dispel: dispel dice (default: a table).
         total: total to match: the casting total, or the casting value of a spell in play.
         double_six: two 6s dispel any total, as in the 7th edition.
-        bonus: bonus of items to the total of the dice (default: 0).
+        bonus: bonus of items to the casting total, or to a dispel roll alone (default: 0).
         json: print only JSON.
     """
 
@@ -71,34 +74,33 @@ def _meant(options: argparse.Namespace, extra: list[str]) -> str:
     return f"expected options, such as {meant}, found {' '.join(extra)}"
 
 
+class _Question(NamedTuple):
+    """What was asked.
+
+    Attributes:
+        open: name of the option with the number of dice, which may be without a number.
+        given: the other numbers, by option; written to the JSON output of a table.
+        chances: chances by number of dice.
+        title: format of the title; `{}` stands for the dice.
+    """
+
+    open: str
+    given: dict[str, int]
+    chances: Callable[[int], list[_Chance]]
+    title: str
+
+
 def _run(options: RollOptions) -> None:
-    to_cast = _options(options, _CASTING)
-    to_dispel = _options(options, _DISPELLING)
-    if to_cast and to_dispel:
-        found = f"{to_cast[0]} with {to_dispel[0]}"
-        # --dice gives power dice; --dispel gives the number of dispel dice.
-        meant = to_cast == ["--dice"] and options.dispel in (None, ALL_DICE)
-        hint = f" (did you mean --dispel {options.dice}?)" if meant else ""
-        raise UsageError(f"expected a casting roll or a dispel roll, found {found}{hint}")
-    if not to_cast and not to_dispel:
-        raise UsageError("expected --value to cast or --total to dispel, and the dice with it")
-    (dice_name, number_name, _), chances_of, against = (
-        (_CASTING, _cast, "against a casting value of")
-        if to_cast
-        else (_DISPELLING, _dispel, "to dispel a total of")
-    )
-    dice, number = getattr(options, dice_name), getattr(options, number_name)
-    if number is None:
-        raise UsageError(f"expected --{number_name} with {(to_cast or to_dispel)[0]}")
+    question = _question(options)
     _check("bonus", options.bonus, -MOST_DICE, MOST_DICE)
-    bonus = f" {options.bonus:+d}" if options.bonus else ""
+    dice = getattr(options, question.open)
     if dice in (None, ALL_DICE):
-        table = {each: chances_of(options, each, number) for each in TABLE_DICE}
+        table = {each: question.chances(each) for each in TABLE_DICE}
         if options.json:
             rows = [{"dice": each, **_by_key(chances)} for each, chances in table.items()]
-            print_json({number_name: number, "bonus": options.bonus, "rolls": rows})
+            print_json({**question.given, "bonus": options.bonus, "rolls": rows})
             return
-        print(f"1 to {TABLE_DICE[-1]} dice{bonus} {against} {number}")
+        print(question.title.format(f"1 to {TABLE_DICE[-1]} dice"))
         head = ("DICE", *(label.upper() for _, label, _ in table[1]))
         cells = [
             (str(each), *(f"{float(chance):.3%}" for _, _, chance in chances))
@@ -106,15 +108,75 @@ def _run(options: RollOptions) -> None:
         ]
         print(format_table([head, *cells], ">" * len(head)))
         return
-    _check(dice_name, dice, 1, MOST_DICE)
-    chances = chances_of(options, dice, number)
+    _check(question.open, dice, 1, MOST_DICE)
+    chances = question.chances(dice)
     if options.json:
         print_json(_by_key(chances), indent=None)
         return
-    print(f"{dice} {'die' if dice == 1 else 'dice'}{bonus} {against} {number}")
+    print(question.title.format(_dice(dice)))
     width = max(len(label) for _, label, _ in chances)
     for _, label, chance in chances:
         print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")
+
+
+def _question(options: RollOptions) -> _Question:
+    """Return what is asked: a casting roll, a dispel roll, or one after the other."""
+    dice, value, dispel, total = options.dice, options.value, options.dispel, options.total
+    to_cast = _options(options, _CASTING)
+    to_dispel = _options(options, _DISPELLING)
+    bonus = f" {options.bonus:+d}" if options.bonus else ""
+    if value is not None and dispel is not None and total is None:
+        if dispel == ALL_DICE:
+            if dice is None:
+                raise UsageError("expected a number of dice with --dice, --dispel or both")
+            _check("dice", dice, 1, MOST_DICE)
+            title = f"{_dice(dice)}{bonus} against a casting value of {value}, then {{}} to dispel"
+            return _Question(
+                "dispel",
+                {"value": value, "dice": dice},
+                lambda each: _cast_then_dispel(options, dice, value, each),
+                title,
+            )
+        _check("dispel", dispel, 1, MOST_DICE)
+        title = f"{{}}{bonus} against a casting value of {value}, then {_dice(dispel)} to dispel"
+        return _Question(
+            "dice",
+            {"value": value, "dispel": int(dispel)},
+            lambda each: _cast_then_dispel(options, each, value, int(dispel)),
+            title,
+        )
+    if to_cast and to_dispel:
+        found = f"{to_cast[0]} with {to_dispel[0]}"
+        # --dice gives power dice; --dispel gives the number of dispel dice.
+        meant = to_cast == ["--dice"] and dispel in (None, ALL_DICE)
+        hint = f" (did you mean --dispel {dice}?)" if meant else ""
+        raise UsageError(
+            "expected a casting roll (--dice and --value), a dispel roll (--dispel and --total), "
+            f"or both (--dice, --value and --dispel), found {found}{hint}"
+        )
+    if to_cast:
+        if value is None:
+            raise UsageError(f"expected --value with {to_cast[0]}")
+        return _Question(
+            "dice",
+            {"value": value},
+            lambda each: _cast(options, each, value),
+            f"{{}}{bonus} against a casting value of {value}",
+        )
+    if not to_dispel:
+        raise UsageError("expected --value to cast or --total to dispel, and the dice with it")
+    if total is None:
+        raise UsageError(f"expected --total with {to_dispel[0]}")
+    return _Question(
+        "dispel",
+        {"total": total},
+        lambda each: _dispel(options, each, total),
+        f"{{}}{bonus} to dispel a total of {total}",
+    )
+
+
+def _dice(count: float) -> str:
+    return "1 die" if count == 1 else f"{count} dice"
 
 
 def _by_key(chances: list[_Chance]) -> dict[str, Fraction]:
@@ -159,14 +221,39 @@ def _dispel(options: RollOptions, dice: int, total: int) -> list[_Chance]:
     return [("dispel", "dispelled", chance), ("", "not dispelled", 1 - chance)]
 
 
+def _cast_then_dispel(
+    options: RollOptions, dice: int, value: int, dispel_dice: int
+) -> list[_Chance]:
+    from wfb_gym.rules.casting import Casting, casting_outcome
+    from wfb_gym.rules.dice import FACES, roll_counts
+    from wfb_gym.rules.dispelling import dispel_chance
+
+    by_key = {key: chance for key, _, chance in _cast(options, dice, value)}
+    dispelled = Fraction(0)
+    may_be_irresistible = not options.no_irresistible
+    for (ones, sixes, total), rolls in roll_counts(dice).items():
+        outcome = casting_outcome(ones, sixes, total, options.bonus, value, may_be_irresistible)
+        if outcome == Casting.CAST:
+            to_match = total + options.bonus
+            chance = dispel_chance(dispel_dice, to_match, 0, bool(options.double_six))
+            dispelled += Fraction(rolls, FACES**dice) * chance
+    return [
+        ("dispelled", "cast and dispelled", dispelled),
+        ("works", "cast, not dispelled", by_key["cast"] + by_key["irresistible"] - dispelled),
+        ("miscast", "miscast", by_key["miscast"]),
+        ("fail", "not cast", by_key["fail"]),
+    ]
+
+
 COMMAND = Command(
     name="roll",
     help="exact chances of a casting or dispel roll",
     options=RollOptions,
     run=_run,
-    description="Print the exact chances of a casting roll (--dice and --value)\n"
-    "or of a dispel roll (--dispel and --total). Without a number of dice, print a\n"
-    "table for one to six dice.",
+    description="Print the exact chances of a casting roll (--dice and --value),\n"
+    "of a dispel roll (--dispel and --total), or of a cast that is then dispelled\n"
+    "(--dice, --value and --dispel). Without a number of dice, print a table for\n"
+    "one to six dice.",
     epilog=_EXAMPLES,
     describe_extra=_meant,
 )
