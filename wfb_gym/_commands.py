@@ -136,9 +136,14 @@ def _redeliver_sigint(lost: "sys.UnraisableHookArgs") -> None:
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
-    again = threading.Timer(_PAUSE, _send_sigint)
-    again.daemon = True
-    again.start()
+    while True:
+        again = threading.Timer(_PAUSE, _send_sigint)
+        again.daemon = True
+        try:
+            again.start()
+        except KeyboardInterrupt:  # the timer was faster; here, Python would drop this one too
+            continue
+        return
 
 
 def _send_sigint() -> None:
