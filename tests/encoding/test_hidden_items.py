@@ -7,8 +7,6 @@ import pytest
 
 from tests.support.batches import states_of
 from tests.support.hidden import SCROLL, Noted, hidden_scenario, kinds, random_play, scenarios
-from wfb_gym.encoding.layout import layout
-from wfb_gym.encoding.limits import fit
 from wfb_gym.encoding.positions import Positions, position_of
 from wfb_gym.encoding.view import View
 from wfb_gym.engine import actions
@@ -40,7 +38,7 @@ def test_observations_do_not_depend_on_the_enemys_deal(name: str) -> None:
     packed, rng = pack(SCENARIOS[name]), np.random.default_rng(11)
     views = [View.fitted(packed, seat, history=True) for seat in range(2)]
     compared = 0
-    for _ in range(40):
+    for _ in range(10):
         battle = begin(packed, rng)
         for _ in random_play(battle, rng):
             for seat, view in enumerate(views):
@@ -59,7 +57,7 @@ def test_observations_do_not_depend_on_the_enemys_deal(name: str) -> None:
                     ]
                     assert positions[0].states.tobytes() == positions[1].states.tobytes()
                     compared += kind != battle.state.hidden_set[enemy] - 1
-    assert compared > 100
+    assert compared > 20
 
 
 def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
@@ -81,15 +79,8 @@ def test_a_seat_sees_its_own_items_and_what_the_enemy_may_have() -> None:
 
 
 def test_a_planner_sees_the_likeliest_possible_items() -> None:
-    weights = [2.0, 1.0, 3.0]
-    scrolls = kinds([], [SCROLL], [SCROLL] * 2, weights=weights)
+    scrolls = kinds([], [SCROLL], [SCROLL] * 2, weights=[2.0, 1.0, 3.0])
     battle = Battle(pack(hidden_scenario(dispeller=scrolls)))
     battle.resolve(0)
     assert position_of(battle).states["hidden_set"][0, 1] == 3
     assert battle.state.hidden_set[1] == 1
-
-
-def test_scenarios_without_hidden_items_keep_their_observations() -> None:
-    limits = fit(pack(load_scenario("archmage-duel")), 0)
-    assert not limits.hidden
-    assert not any("kind" in field.name or "shown" in field.name for field in layout(limits).fields)

@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import Game, aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.builders import Game, aimed, army, known, lasting, spell, unit, wizard
 from tests.support.builders import game as new_game
 from wfb_gym.encoding.limits import fit
-from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD, PASS
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
-from wfb_gym.packing.records import Lock
-from wfb_gym.scenario.sizes import ARMIES, CONTACT_MODELS, TARGETS
+from wfb_gym.scenario.sizes import ARMIES, TARGETS
 
 from .test_observe import FREE, Census, Eye, bundled
 
@@ -41,10 +40,9 @@ def duel_numbers(owner: str, other: str) -> dict[str, float]:
         f"{other} item 1 automatic": 1.0,
     }
     for side in (owner, other):
-        seen[f"{side} wizard 1 level"] = 1.0
-        seen[f"{side} wizard 1 wounds"] = 0.6
-        seen[f"{side} wizard 1 can cast"] = 1.0
-        seen[f"{side} wizard 1 miscast cost"] = MISCAST_COST / 100
+        mage = f"{side} wizard 1"
+        seen |= {f"{mage} level": 1.0, f"{mage} wounds": 0.6, f"{mage} can cast": 1.0}
+        seen[f"{mage} miscast cost"] = MISCAST_COST / 100
     for i, (value, worth) in enumerate(DUEL_SPELLS, 1):
         seen[f"{owner} spell {i} wizard"] = 1 / 6
         seen[f"{owner} spell {i} casting value"] = value / 15
@@ -112,47 +110,21 @@ def test_the_duel_at_the_dispel() -> None:
     seen = duel_numbers("enemy", "own") | castable("enemy", 0.3, best)
     seen |= {"node dispel": 1.0, "own pool": 0.4, "enemy pool": 0.3, "number to match": 12 / 15}
     assert shown(battle, 1) == pytest.approx(seen | {"enemy spell 1 pending": 1.0}, rel=1e-6)
-
-
-def test_the_scroll_that_is_read_is_gone() -> None:
-    battle = bundled("archmage-duel")
-    battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
     battle.act(battle.legal_actions()[-1])
-    assert battle.node == Node.NOMINATE
-    assert_shown(battle, {"enemy item 1 uses": 0, "enemy pool": 0.4})
+    assert_shown(battle, {"node nominate": 1, "enemy item 1 uses": 0, "enemy pool": 0.4})
 
 
-def test_spells_in_play_are_seen() -> None:
-    battle = new_game(
-        army(wizard(4, lasting("Ward", 5, 8.0, worth_per_phase=3.0), spell("Bolt")), power_dice=6),
-        army(wizard(1), dispel_dice=0),
-    )
-    assert_shown(battle, {"own spell 1 worth per phase": 0.03, "own spell 1 remains in play": 1})
-    assert_shown(battle, {"own spell 1 in play": 0})
-    battle.cast_with("Ward", 4, 5)
-    assert_shown(
-        battle, {"own spell 1 in play": 1, "own spell 1 fresh": 1, "own spell 2 in play": 0}
-    )
-
-
-def test_best_counts_later_payments_of_a_spell() -> None:
+def test_spells_in_play_and_their_later_payments() -> None:
     ward = lasting("Ward", 5, 8.0, worth_per_phase=3.0)
-    battle = new_game(army(wizard(4, ward), power_dice=3), phases=4)
-    assert_shown(
-        battle, {"own spell 1 best": 200 / 216 * (8.0 + 4 * 3.0) / 100, "phases left": 4 / 12}
-    )
-
-
-def test_faces_are_observed_if_a_re_roll_is_possible() -> None:
-    mage = wizard(3, spell("Bolt", 12), items=["Luckstone"])
-    battle = new_game(army(mage, power_dice=3), army(wizard(1)))
-    battle.cast_with("Bolt", 2, 2, 5)
-    assert battle.node == Node.KEEP_CASTING
-    assert_shown(battle, {"faces 1": 0, "faces 2": 0.2, "faces 5": 0.1})
-    assert battle.legal_actions()[0] == PASS
-
-
-# Features of battles of units.
+    mage = wizard(4, ward, spell("Bolt"))
+    battle = new_game(army(mage, power_dice=3), army(wizard(1), dispel_dice=0), phases=4)
+    first = {"worth per phase": 0.03, "remains in play": 1, "in play": 0}
+    first["best"] = 200 / 216 * (8.0 + 4 * 3.0) / 100
+    wanted = {f"own spell 1 {name}": value for name, value in first.items()}
+    assert_shown(battle, wanted | {"phases left": 4 / 12})
+    battle.cast_with("Ward", 4, 5)
+    assert_shown(battle, {"own spell 1 in play": 1, "own spell 1 fresh": 1})
+    assert_shown(battle, {"own spell 2 in play": 0})
 
 
 def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
@@ -168,46 +140,33 @@ COMET = known("The Comet of Casandora")
 STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
-def test_units_are_seen_with_all_their_wounds() -> None:
-    battle = skirmish(STRIKE)
-    assert_shown(battle, {"own unit 1 wounds": 5 / 20, "enemy unit 1 wounds": 10 / 20})
-    assert_shown(battle, {"enemy unit 2 wounds": 8 / 20, "enemy unit 2 wounds each": 0.2})
-    assert_shown(battle, {"enemy unit 2 points": 0.09})
-
-
-def test_each_target_has_the_expected_points_of_the_spell() -> None:
+def test_the_chosen_target_has_its_expected_points() -> None:
     """3.5 hits that wound with probability 2/3, at 6 and 9 points a model."""
     battle = skirmish(STRIKE, aimed("Hex", 5, worth={"points": 4.0}))
+    units = {"own unit 1 wounds": 5 / 20, "enemy unit 1 wounds": 10 / 20}
+    units |= {"enemy unit 2 wounds": 8 / 20, "enemy unit 2 wounds each": 0.2}
+    assert_shown(battle, units | {"enemy unit 2 points": 0.09})
     battle.nominate("Strike")
     assert_shown(battle, {"node target": 1, "own spell 1 pending": 1})
-    assert shown(battle, 0, "expected points|aimed at") == pytest.approx(
-        {
-            "enemy unit 1 expected points": 3.5 * 2 / 3 * 6 / 100,
-            "enemy unit 2 expected points": 3.5 * 2 / 3 * 9 / 100,
-        }
-    )
-
-
-def test_the_chosen_target_has_its_expected_points() -> None:
-    battle = skirmish(STRIKE)
-    battle.nominate("Strike")
+    spears, boyz = (3.5 * 2 / 3 * points / 100 for points in (6, 9))
+    expected = {"enemy unit 1 expected points": spears, "enemy unit 2 expected points": boyz}
+    assert shown(battle, 0, "expected points|aimed at") == pytest.approx(expected)
     battle.aim("Boyz")
     assert battle.node == Node.POOL_DICE
-    points = 3.5 * 2 / 3 * 9 / 100
-    wanted = {"enemy unit 2 aimed at": 1.0, "enemy unit 2 expected points": points}
+    wanted = {"enemy unit 2 aimed at": 1.0, "enemy unit 2 expected points": boyz}
     assert_all_shown(battle, "aimed at|expected points", wanted)
 
 
-def test_later_payments_are_part_of_the_expected_points() -> None:
+def test_targets_of_spells_at_models_and_of_spells_in_play() -> None:
     worth = {"points": 1.0, "points_per_phase": 3.0}
-    battle = skirmish(aimed("Doom", 5, duration="remains_in_play", worth=worth), phases=4)
-    battle.nominate("Doom")
-    assert_shown(battle, {"enemy unit 1 expected points": (1.0 + 4 * 3.0) / 100}, 0)
-
-
-def test_characters_are_seen_as_targets() -> None:
+    doom = aimed("Doom", 5, duration="remains_in_play", worth=worth)
     sting = aimed("Sting", 5, target="enemy_model", worth={"points": 7.0})
-    battle = skirmish(sting, heroes=[{"name": "Hero", "unit": "Boyz"}])
+    battle = skirmish(doom, sting, phases=4, heroes=[{"name": "Hero", "unit": "Boyz"}])
+    twin = battle.copy()
+    twin.nominate("Doom")
+    assert_shown(twin, {"enemy unit 1 expected points": (1.0 + 4 * 3.0) / 100}, 0)
+    battle.works("Doom", "Boyz")
+    assert_shown(battle, {"own spell 1 lies on": (1 + TARGETS + 1) / (1 + ARMIES * TARGETS)})
     battle.nominate("Sting")
     assert_shown(battle, {"enemy wizard 1 expected points": 0.07}, 0)
     battle.aim("Hero")
@@ -230,25 +189,18 @@ def free_spell() -> Game:
 
 def test_the_target_of_a_free_spell_is_half_one() -> None:
     battle = free_spell()
+    seen = shown(battle, 1)
+    assert 0.0 < seen["own spell 1 at unit 2"] < seen["own spell 1 at unit 1"]
     battle.act(FIRST_CAST)
     assert battle.node == Node.TARGET
     seen = shown(battle, 1)
-    assert seen["node target"] == 1.0
     assert not any("aimed at" in name for name in seen)  # the miscast spell is lost
-    assert seen["own spell 1 pending"] == seen["enemy spell 1 pending"] == 1.0
-    assert (
-        0.0 < seen["enemy unit 2 expected points"] < seen["enemy unit 1 expected points"]
-    )  # three models, five
+    assert seen["node target"] == seen["own spell 1 pending"] == seen["enemy spell 1 pending"] == 1
+    guard, cooks = (seen[f"enemy unit {k} expected points"] for k in (1, 2))
+    assert 0.0 < cooks < guard  # three models, five
     battle.aim("Guard")
     assert battle.node == Node.DISPEL
     assert_shown(battle, {"own unit 1 aimed at": 0.5})
-
-
-def test_a_spell_in_play_has_its_target() -> None:
-    doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
-    battle = skirmish(doom)
-    battle.works("Doom", "Boyz")
-    assert_shown(battle, {"own spell 1 lies on": (1 + TARGETS + 1) / (1 + ARMIES * TARGETS)})
 
 
 def test_marks_are_seen_bit_by_bit() -> None:
@@ -267,16 +219,12 @@ def test_marks_are_seen_bit_by_bit() -> None:
 
 
 def test_markers_of_a_comet_are_seen_with_its_wizard() -> None:
-    battle = skirmish(COMET, phases=3)
-    assert_shown(battle, {"own wizard 1 markers": 0})
-    battle.works("The Comet of Casandora", "Boyz")
-    assert_shown(battle, {"own wizard 1 markers": 1 / 12, "own spell 1 in play": 1})
-    assert_shown(battle, {"own spell 1 remains in play": 0, "own spell 1 lasts one turn": 0})
-
-
-def test_a_comet_is_distinguished_from_an_instant() -> None:
     battle = skirmish(COMET, STRIKE, phases=3)
-    assert_shown(battle, {"own spell 1 lands later": 1, "own spell 2 lands later": 0})
+    names = "in play", "remains in play", "lasts one turn", "lands later"
+    comet = dict(zip([f"own spell 1 {name}" for name in names], (0.0, 0.0, 0.0, 1.0), strict=True))
+    assert_shown(battle, comet | {"own wizard 1 markers": 0, "own spell 2 lands later": 0})
+    battle.works("The Comet of Casandora", "Boyz")
+    assert_shown(battle, comet | {"own wizard 1 markers": 1 / 12, "own spell 1 in play": 1})
     plain = skirmish(STRIKE, phases=3)
     assert "own spell 1 lands later" not in Eye(plain.packed_scenarios, 0).named_fields(plain)
 
@@ -393,7 +341,11 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
     assert battle.node == Node.SWAP_SPELL
     assert_shown(battle, {"node swap spell": 1})
     assert_all_shown(battle, "pending", {f"own spell {k} pending": 1.0 for k in (4, 6)})
-    assert_all_shown(battle, "known", {f"own spell {k} known": 1.0 for k in (1, 4, 6)})
+    known = {f"own spell {k} known": 1.0 for k in (1, 4, 6)}
+    assert_all_shown(battle, "known", known)
+    seen = shown(battle)
+    at = [f"own spell {k} at unit 1" for k in range(1, 8) if f"own spell {k} worth" in seen]
+    assert [name for name in seen if name.endswith("at unit 1")] == at[1:]
 
 
 def test_the_points_of_a_comet_and_their_expected_points() -> None:
@@ -455,47 +407,41 @@ def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
     assert_shown(battle, {"own spell 1 worth": 3.5 * 2 / 3 * 9 / 100})
 
 
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("own_dice", "rule own dice"),
-        ("dispel_double_six", "rule double six"),
-        ("reroll_all_dice", "rule re-roll all"),
-    ],
-)
 @pytest.mark.parametrize("value", [False, True])
-def test_switches_of_the_rules_are_seen(key: str, name: str, value: bool) -> None:
-    battle = new_game(army(wizard(2, spell()), power_dice=3), rules={key: value})
-    assert shown(battle).get(name, 0.0) == float(value)
-
-
-def test_powers_of_items_are_seen() -> None:
-    charm = {"name": "Charm", "uses": 1, "reroll": {"dice": "all", "of": "cast"}}
-    amulet = {"name": "Amulet", "dispel_bonus": 2}
-    stone = {"name": "Stone", "uses": 1, "when_casting": {"extra_dice": 2, "bonus": 1}}
-    names = ["Charm", "Amulet", "Stone"]
-    mage = wizard(3, spell(), items=names)
-    battle = new_game(army(mage, power_dice=3), items=[charm, amulet, stone])
-    assert_all_shown(battle, "re-roll", {"own item 1 re-roll": 1.0})
-    assert_shown(battle, {"own item 2 lasting bonus": 2 / 5})
-    assert_shown(battle, {"own item 3 extra dice": 0.2, "own item 3 bonus": 1 / 5})
+def test_switches_of_the_rules_are_seen(value: bool) -> None:
+    keys = {"own_dice": "own dice", "dispel_double_six": "double six"}
+    keys |= {"reroll_all_dice": "re-roll all"}
+    rules: dict[str, Any] = dict.fromkeys(keys, value)
+    for key, name in keys.items():
+        only = new_game(army(wizard(2, spell())), rules=rules | {key: not value})
+        assert_shown(
+            only, {f"rule {each}": float(value ^ (each == name)) for each in keys.values()}
+        )
+    battle = new_game(army(wizard(4, STRIKE)), army(units=[unit()]), rules={"panic": value})
+    limits = replace(fit(battle.packed_scenarios, 0), panic=True)
+    assert Eye(battle.packed_scenarios, 0, limits).named_fields(battle)["rule panic"] == value
 
 
 EVERY_DIE = {"dice": 2, "check": True, "either_phase": True}
 POWERS = [
-    ({"uses": 1, "when_casting": {"bonus": 1}}, {"helps casts": 1.0}),
-    ({"uses": 1, "when_dispelling": {"bonus": 1}}, {"helps dispels": 1.0}),
+    ({"uses": 1, "when_casting": {"bonus": 1}}, {"helps casts": 1.0, "bonus": 1 / 5}),
+    ({"uses": 1, "when_dispelling": {"bonus": 1}}, {"helps dispels": 1.0, "bonus": 1 / 5}),
+    ({"dispel_bonus": 2}, {"lasting bonus": 2 / 5}),
     (
         {"uses": 1, "reroll": {"of": "both", "changes_natural": True}},
-        {"helps casts": 1.0, "helps dispels": 1.0, "changes natural": 1.0},
+        {"helps casts": 1.0, "helps dispels": 1.0, "changes natural": 1.0, "re-roll": 0.5},
+    ),
+    (
+        {"uses": 1, "reroll": {"of": "both", "dice": "all"}},
+        {"helps casts": 1.0, "helps dispels": 1.0, "re-roll": 1.0},
     ),
     (
         {"uses": 1, "when_casting": {"bonus": 1, "irresistible": False}, "ends_own_spells": True},
-        {"helps casts": 1.0, "not irresistible": 1.0, "ends own spells": 1.0},
+        {"helps casts": 1.0, "bonus": 1 / 5, "not irresistible": 1.0, "ends own spells": 1.0},
     ),
     (
         {"uses": 1, "when_casting": {"extra_dice": 1}, "stores_dice": True},
-        {"helps casts": 1.0, "holds dice": 1.0},
+        {"helps casts": 1.0, "extra dice": 0.1, "holds dice": 1.0},
     ),
     ({"uses": 1, "when_dispelling": {"automatic": True}}, {}),
     ({"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}}, {"forgotten": 0.5}),
@@ -508,7 +454,7 @@ POWERS = [
 NAMES_OF_POWERS = (
     "helps casts", "helps dispels", "not irresistible", "changes natural", "ends own spells",
     "holds dice", "forgotten", "power dice", "dispel dice", "takes power", "keeps",
-    "keeps on a roll", "keeps of any phase",
+    "keeps on a roll", "keeps of any phase", "re-roll", "bonus", "lasting bonus", "extra dice",
 )  # fmt: skip
 
 
@@ -516,11 +462,8 @@ NAMES_OF_POWERS = (
 def test_unusual_items_are_distinguished(
     item: dict[str, Any], powers_seen: dict[str, float]
 ) -> None:
-    battle = new_game(
-        army(wizard(3, spell(), items=["Starwood Staff"])),
-        army(wizard(2, items=["Thing"])),
-        items=[{"name": "Thing", **item}],
-    )
+    staff, thing = wizard(3, spell(), items=["Starwood Staff"]), wizard(2, items=["Thing"])
+    battle = new_game(army(staff), army(thing), items=[{"name": "Thing", **item}])
     part = f"enemy item 1 ({'|'.join(NAMES_OF_POWERS)})$"
     wanted = {f"enemy item 1 {name}": value for name, value in powers_seen.items()}
     assert_all_shown(battle, part, wanted)
@@ -548,38 +491,23 @@ def chance_to_cast(dice: int, value: int, *, sixes: bool = True) -> float:
     return len(good) / len(rolls)
 
 
-def test_best_counts_what_is_added_to_every_cast() -> None:
-    mages = [wizard(2, spell("Bolt", 9, 20.0), items=[staff]) for staff in ("Staff", "Curse")]
-    mages[1]["name"] = "Second"
-    battle = new_game(
-        army(*mages, power_dice=3),
-        items=[{"name": "Staff", "cast_bonus": 2}, {"name": "Curse", "cast_bonus": -3}],
-    )
-    seen = shown(battle)
-    for k, need in ((1, 9 - 2), (2, 9 + 3)):
-        best = max(chance_to_cast(dice, need) for dice in (1, 2, 3)) * 20.0
-        assert seen[f"own spell {k} best"] == pytest.approx(best / 100)
-        assert seen[f"own spell {k} best with item"] == pytest.approx(best / 100)
-
-
-def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
+def test_best_counts_lasting_bonuses_and_with_an_item_its_dice_bonus_and_restriction() -> None:
     """With one die available the stone makes three; two 6s and a 1 do not reach 14 then."""
-    stone = {"extra_dice": 2, "irresistible": False}
-    battle = new_game(
-        army(
-            wizard(2, spell("Bolt", 14, 20.0), items=["Stone"]),
-            wizard(2, spell("Beam", 5, 20.0), items=["Charm"], name="Second"),
-            wizard(2, spell("Ray", 5, 20.0), name="Third"),
-            wizard(2, spell("Spear", 9, 20.0), items=["Staff", "Charm"], name="Fourth"),
-            power_dice=1,
-        ),
-        items=[
-            {"name": "Stone", "uses": 1, "when_casting": stone},
-            {"name": "Charm", "uses": 1, "when_casting": {"bonus": 1}},
-            {"name": "Staff", "cast_bonus": 2},
-        ],
-    )
-    best = shown(battle, 0, " best")
+    items = [
+        {"name": "Stone", "uses": 1, "when_casting": {"extra_dice": 2, "irresistible": False}},
+        {"name": "Charm", "uses": 1, "when_casting": {"bonus": 1}},
+        {"name": "Staff", "cast_bonus": 2},
+        {"name": "Curse", "cast_bonus": -1},
+    ]
+    mages = [
+        wizard(2, spell("Bolt", 14, 20.0), items=["Stone"]),
+        wizard(2, spell("Beam", 5, 20.0), items=["Charm"], name="Second"),
+        wizard(2, spell("Ray", 5, 20.0), name="Third"),
+        wizard(2, spell("Spear", 9, 20.0), items=["Staff", "Charm"], name="Fourth"),
+        wizard(2, spell("Arrow", 3, 20.0), items=["Curse"], name="Fifth"),
+        wizard(2, spell("Lance", 5, 20.0), items=["Curse", "Charm"], name="Sixth"),
+    ]
+    best = shown(new_game(army(*mages, power_dice=1), items=items), 0, " best")
     assert chance_to_cast(3, 14, sixes=False) < chance_to_cast(3, 14)
     wanted = {
         "own spell 1 best with item": chance_to_cast(3, 14, sixes=False) * 0.2,
@@ -588,6 +516,10 @@ def test_best_with_an_item_counts_its_dice_bonus_and_restriction() -> None:
         "own spell 3 best": 2 / 6 * 0.2,
         "own spell 3 best with item": 2 / 6 * 0.2,
         "own spell 4 best with item": 1 / 6 * 0.2,
+        "own spell 5 best": 3 / 6 * 0.2,
+        "own spell 5 best with item": 3 / 6 * 0.2,
+        "own spell 6 best": 1 / 6 * 0.2,
+        "own spell 6 best with item": 2 / 6 * 0.2,
     }
     assert best == pytest.approx(wanted)
 
@@ -648,36 +580,6 @@ def test_victory_points_are_observed_with_the_losses_until_half() -> None:
     assert_all_shown(battle, part, after)
 
 
-@pytest.mark.parametrize("panic", [False, True])
-def test_the_panic_switch_is_observed_if_another_scenario_has_it(panic: bool) -> None:
-    battle = new_game(army(wizard(4, STRIKE)), army(units=[unit()]), rules={"panic": panic})
-    limits = replace(fit(battle.packed_scenarios, 0), panic=True)
-    eye = Eye(battle.packed_scenarios, 0, limits)
-    assert eye.named_fields(battle)["rule panic"] == float(panic)
-
-
-def test_magic_resistance_is_shared_with_the_unit_while_it_exists() -> None:
-    battle = new_game(
-        army(wizard(4, STRIKE, aimed("Bane", 5, worth={"points": 1.0})), power_dice=12),
-        army(
-            wizard(1, name="Foe", unit="Boyz", magic_resistance=2, wounds=1),
-            heroes=[{"name": "Hero", "magic_resistance": 3}],
-            units=[unit("Spears", 10, magic_resistance=1), unit("Boyz", 5)],
-            dispel_dice=0,
-        ),
-        phases=2,
-    )  # fmt: skip
-
-    dice = {"unit 1": 0.1, "unit 2": 0.2, "wizard 1": 0.2, "wizard 2": 0.3}
-    wanted = {f"enemy {who} magic resistance": each for who, each in dice.items()}
-    assert_all_shown(battle, "magic resistance", wanted)
-    battle.works("Strike", "Boyz")
-    battle.roll(5, *(6, 1, 1) * 5)  # the Boyz fall, and the wizard is a unit of its own
-    assert battle.state.unit_wounds[1, 1] == 0
-    del wanted["enemy unit 2 magic resistance"]
-    assert_all_shown(battle, "magic resistance", wanted)
-
-
 def test_each_spell_has_its_expected_points_at_each_target() -> None:
     """3.5 hits that wound with probability 2/3; the Doom pays for both phases."""
     doom = aimed("Doom", 5, duration="remains_in_play", worth={"points_per_phase": 3.0})
@@ -713,13 +615,10 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
 
 def test_a_removed_target_has_no_expected_points() -> None:
     sting = aimed("Sting", 5, worth={"points": 7.0})
+    foe = wizard(1, name="Foe", unit="Spears")
     battle = new_game(
         army(wizard(4, STRIKE, sting), power_dice=12),
-        army(
-            wizard(1, name="Foe", unit="Spears"),
-            units=[unit("Spears", 5), unit("Boyz")],
-            dispel_dice=0,
-        ),
+        army(foe, units=[unit("Spears", 5), unit("Boyz")], dispel_dice=0),
     )
     part = "own spell 2 at "
     assert {*shown(battle, 0, part)} == {"own spell 2 at unit 1", "own spell 2 at unit 2"}
@@ -727,33 +626,6 @@ def test_a_removed_target_has_no_expected_points() -> None:
     battle.roll(5, *(6, 1, 1) * 5)
     after = {"own spell 2 at wizard 1", "own spell 2 at unit 2"}  # out of the unit now
     assert {*shown(battle, 0, part)} == after
-
-
-def test_free_spells_and_rolled_spells_have_expected_points() -> None:
-    battle = free_spell()
-    seen = shown(battle, 1)
-    assert 0.0 < seen["own spell 1 at unit 2"] < seen["own spell 1 at unit 1"]
-    drawing = new_game(
-        army({"name": "Anna", "level": 2, "lore": "Fire"}), army(units=[unit("Spears")])
-    )
-    drawing.roll(3, 5)
-    assert drawing.node == Node.SWAP_SPELL
-    seen = shown(drawing, 0)
-    assert [name for name in seen if name.endswith("at unit 1")] == [
-        f"own spell {k} at unit 1" for k in range(1, 7) if f"own spell {k} worth" in seen
-    ]
-
-
-def test_dice_of_a_wizards_own_are_seen_until_they_are_committed() -> None:
-    mage = wizard(2, spell(), spell("Second"))
-    battle = new_game(army(mage, power_dice=3), rules={"own_dice": True})
-    assert_shown(battle, {"own wizard 1 own dice": 0.2})
-    battle.nominate("Bolt")
-    assert battle.node == Node.RESERVE_DICE
-    battle.act(FIRST_DICE + 1)
-    assert shown(battle)["own dice committed"] == pytest.approx(0.1)
-    battle.play([FIRST_DICE + 1, (1, 2)])
-    assert_shown(battle, {"own wizard 1 own dice": 0.1})
 
 
 def test_a_miscast_row_is_observed_with_its_completed_effects() -> None:
@@ -782,66 +654,27 @@ def cast_with_charm(*faces: int, **charm: Any) -> Game:
     return battle
 
 
-def test_re_rolled_dice_are_observed_with_the_natural_result() -> None:
+def test_faces_are_observed_if_a_re_roll_is_possible() -> None:
+    """After the re-roll, with the natural dice if they can still miscast."""
     battle = cast_with_charm(2, 2, 5)
-    assert_shown(battle, {"natural dice": 0})
+    assert battle.node == Node.KEEP_CASTING
+    assert_shown(battle, {"natural dice": 0, "faces 1": 0, "faces 2": 0.2, "faces 5": 0.1})
     battle.act(FIRST_REROLL + 1)
     battle.roll(3)
     assert battle.node == Node.KEEP_CASTING
     assert_shown(battle, {"held 3": 0.1, "faces 2": 0.1})
-
-
-def test_natural_dice_that_miscast_are_seen() -> None:
     assert_shown(cast_with_charm(1, 1, 5, changes_natural=True), {"natural dice": 1 / 3})
 
 
-def test_models_in_base_contact_are_seen() -> None:
-    touching = [{"side": "own", "models": 3}]
-    hit = miscast({"kind": "base_contact_hit", "strength": 4, "armour_save": True})
-    battle = new_game(army(wizard(2, spell(), base_contact=touching), power_dice=3), **hit)
-    assert_all_shown(battle, "^contact", {"contact 1": 3 / CONTACT_MODELS})
-
-
-def test_a_locked_wizard_is_seen_with_its_lock() -> None:
-    house = miscast({"kind": "locked", "until": "battle_end", "bars_items": False})
-    second = wizard(2, spell("Second"), name="Second")
-    battle = new_game(army(wizard(2, spell()), second, power_dice=5), phases=3, **house)
-    battle.miscast(wizard=0)
-    assert_all_shown(battle, " lock$", {"own wizard 1 lock": Lock.BATTLE_END / 16})
-
-
-def test_a_spell_in_play_that_was_tried_is_marked() -> None:
-    battle = new_game(
-        army(wizard(4, lasting("Ward", 5), spell()), power_dice=6),
-        army(wizard(1, spell("Reply", 5), name="Foe"), dispel_dice=2, power_dice=6),
-        phases=3,
-    )
-    battle.works("Ward")
-    battle.stop()
-    battle.stop()  # the other side's phase: at its end Ward may be dispelled, by its owner first
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
-    battle.act(PASS)
-    assert battle.mover == 1
-    battle.try_in_play("Ward", 0)
-    assert_shown(battle, {"dispelling in play": 1, "own spell 1 tried": 1})
-
-
-def test_a_seat_observes_its_hidden_items_and_the_enemys_possible_ones() -> None:
-    sets = [{"items": [], "weight": 1.0}, {"items": ["Dispel Scroll"], "weight": 3.0}]
-    battle = new_game(army(wizard(3, spell())), army(wizard(2), hidden=sets))
+def test_hidden_items_of_a_seat_and_of_a_lost_bearer() -> None:
+    reader = {"items": ["Dispel Scroll"], "bearer": "Reader", "weight": 3.0}
+    answers = army(wizard(2, name="Reader"), hidden=[{"items": [], "weight": 1.0}, reader])
+    battle = new_game(army(wizard(3, spell())), answers)
     battle.resolve(1)
-    assert_shown(
-        battle, {"enemy hidden set 2": 1, "enemy item 1 uses": 0.25, "enemy item 1 shown": 0}
-    )
-    assert_shown(battle, {"enemy hidden set chance 1": 0.25, "enemy hidden set chance 2": 0.75})
+    chances = {f"enemy hidden set chance {k}": chance for k, chance in ((1, 0.25), (2, 0.75))}
+    own = {"enemy hidden set 2": 1, "enemy item 1 uses": 0.25, "enemy item 1 shown": 0}
+    assert_shown(battle, chances | own)
     assert_shown(battle, {"enemy hidden set 1": 1}, 0)
     assert_shown(battle, {"enemy hidden set 1": 0}, 1)
-
-
-def test_hidden_items_of_a_lost_bearer_have_no_uses() -> None:
-    sets = [{"items": []}, {"items": ["Dispel Scroll"], "bearer": "Reader"}]
-    battle = new_game(army(wizard(3, spell())), army(wizard(2, name="Reader"), hidden=sets))
-    battle.resolve(1)
-    assert_shown(battle, {"enemy item 1 uses": 0.25})
     remove_wizard(battle.packed, battle.state, 1, 0)
     assert_shown(battle, {"enemy item 1 uses": 0})

@@ -171,7 +171,7 @@ def _write_static_army(
 @jit(forceinline=False)
 def _write_powers(item: PackedItem, at: ItemOffsets, field: int, row: Row) -> None:
     """Write the effects that only exceptional items have."""
-    row[field + at.helps_casts] = float32(item.cast_use or item.reroll_cast)
+    row[field + at.helps_casts] = float32(item.cast_use != 0 or item.reroll_cast != 0)
     row[field + at.helps_dispels] = float32(item.dispel_use == DispelUse.BOOST)
     row[field + at.not_irresistible] = float32(item.cast_not_irresistible)
     row[field + at.changes_natural] = float32(item.changes_natural)
