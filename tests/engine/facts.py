@@ -51,7 +51,6 @@ def facts_of(battle: Game) -> Data:
 
 
 def check(battle: Game, **expected: Any) -> None:
-    """Compare the named facts of the position."""
     found = facts_of(battle)
     assert {name: found[name] for name in expected} == expected
 

@@ -179,7 +179,6 @@ def _gains(packed: Any, army: int, wizard: int) -> bool:
 
 @jit(forceinline=False)
 def _conceded(points: float, left: int, whole: int, flees: bool) -> float:
-    """Return the victory points for a unit or character."""
     if left == 0 or flees:
         return points
     return np.ceil(points / 2 - 1e-9) if left < whole - left else 0.0

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tests.support.builders import Data, Game, aimed, known
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, scenario_from_dict
 
 ITEMS = [
     "Dispel Scroll", "Power Stone", "Staff of Sorcery", "Power Familiar", "Wizard's Staff",
@@ -193,10 +193,6 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     )
 
 
-def bundled() -> list[Scenario]:
-    return [load_scenario(name) for name in bundled_scenarios()]
-
-
 def throw(battle: Battle, die: Callable[[], int]) -> list[int]:
     """Return dice for the pending chance node, as many as it turns out to need."""
     faces: list[int] = []
@@ -223,7 +219,6 @@ def wander(battle: Game, seed: int) -> Iterator[Game]:
 
 
 def drop_worths(side: Data) -> None:
-    """Remove all spells but those from an army's wizards."""
     for mage in side["wizards"]:
         spells = mage.get("spells", [])
         mage["spells"] = [each for each in spells if each["name"] in WITHOUT_WORTH]

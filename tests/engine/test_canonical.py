@@ -1,6 +1,5 @@
 """Merged positions have the same value, the same successors and the same actions."""
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -12,17 +11,14 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
-from wfb_gym.solver.graph_arrays import CHANCE
 
 from ..solver.small import SMALL, everywhere, explored, scenario, small, start
 from . import strategies
 from .strategies import EFFECTS, OWN_ITEMS, miscast_rows, spells
 
-BUNDLED = ("apprentice", "archmage-duel", "orc-shaman-hunt")
-
-
-def loaded(name: str) -> Scenario:
-    return small(name) if name in SMALL else load_scenario(name)
+SLOW = ("archmage-duel", "seventh-edition-duel")
+REDUCED = ("a duel", "one level lost", "two levels lost", "two hits", *SLOW)
+"""Scenarios with positions that are merged."""
 
 
 def merged(battle: Battle) -> Battle:
@@ -64,35 +60,20 @@ def check(made: Scenario) -> int:
         *SMALL,
         "apprentice",
         "orc-shaman-hunt",
-        pytest.param("archmage-duel", marks=pytest.mark.slow),
+        *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW),
     ],
 )
 def test_a_position_has_the_value_of_its_canonical_one(name: str) -> None:
-    check(loaded(name))
-
-
-@pytest.mark.slow
-def test_a_position_of_a_large_duel_has_the_value_of_its_canonical_one() -> None:
-    assert check(load_scenario("seventh-edition-duel")) > 100_000
-
-
-@pytest.mark.parametrize(
-    "name", ["a duel", "one level lost", "two levels lost", "two hits", "archmage-duel"]
-)
-def test_merging_reduces_positions(name: str) -> None:
-    full, _ = explored(loaded(name), merging=False)
-    fewer, _ = explored(loaded(name), merging=True)
-    assert fewer.size < full.size
+    reduced = check(small(name) if name in SMALL else load_scenario(name))
+    assert reduced > 0 or name not in REDUCED
 
 
 def walk(made: Scenario, wanted: Node) -> list[Battle]:
-    """Return battles of the scenario at every chance node that is reached in few steps."""
+    """Return battles of the scenario at every such node that is reached in few steps."""
     waiting = [start(made)]
     met: dict[bytes, Battle] = {waiting[0].key(): waiting[0]}
     while waiting and len(met) < 20_000:
         battle = waiting.pop()
-        if battle.is_over:
-            continue
         chance = battle.is_chance()
         codes = [code for code, _ in battle.chance_outcomes()] if chance else battle.legal_actions()
         for code in codes:
@@ -116,21 +97,6 @@ def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: No
     for battle in found:
         unmerged, merged = full.explore(battle.state), fewer.explore(battle.state)
         assert fewer.values[merged] == pytest.approx(full.values[unmerged], abs=1e-9)
-
-
-def test_nothing_is_merged_before_the_last_phase_or_with_aimed_spells() -> None:
-    strike = aimed(damage={"hits": "D6", "strength": 4})
-    caster = army(wizard(4, strike, spell()), power_dice=3)
-    with_aims = scenario(caster, army(units=[unit(models=3)], dispel_dice=1))
-    for made in (with_aims, small("two phases")):
-        full, _ = explored(made, merging=False)
-        battle = start(made)
-        seen = 0
-        for _ in everywhere(full, battle):
-            if battle.state.phase == 0:
-                seen += 1
-                assert merged(battle).key() == battle.key()
-        assert seen > 5
 
 
 def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
@@ -158,13 +124,6 @@ def test_units_matter_if_free_spells_may_still_wound_them() -> None:
         return int(start(scenario(own, foe, **miscast(*effects))).state.unit_wounds[0, 0])
 
     assert [left(), left(free), left(free, free)] == [1, 13, 25]
-
-
-def test_a_level_that_caps_a_cast_matters() -> None:
-    battle = start(small("a duel"))
-    twin = battle.copy()
-    twin.state.level[0, 0] = 1
-    assert merged(battle).key() != merged(twin).key()
 
 
 STONE: Data = {
@@ -259,7 +218,7 @@ def is_small(made: Scenario) -> bool:
     ("strategy", "examples"),
     [
         (aimed_scenarios(), 4),
-        (scenarios(), 6),
+        (scenarios(), 4),
         pytest.param(scenarios(), 1500, marks=pytest.mark.slow),
         pytest.param(aimed_scenarios(), 500, marks=pytest.mark.slow),
     ],
@@ -289,7 +248,6 @@ def test_all_kinds_of_nodes_are_compared() -> None:
         full, _ = explored(small(name), merging=False)
         battle = start(small(name))
         kinds |= {int(battle.state.node) for _ in everywhere(full, battle)}
-        assert np.isin(full.kinds[: full.size], (0, 1, CHANCE)).all()
     wanted = {
         Node.NOMINATE, Node.ITEM, Node.RESERVE_DICE, Node.POOL_DICE, Node.KEEP_CASTING,
         Node.DISPEL, Node.KEEP_DISPEL, Node.FREE_SPELL, Node.IN_PLAY, Node.STORE_DICE,

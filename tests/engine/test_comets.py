@@ -31,45 +31,27 @@ def sky(*more: Data, phases: int = 6, foe: Data | None = None, **keys: Any) -> G
     return game(army(mage), foe or army(units=[unit(models=20)]), phases=phases, **keys)
 
 
-def falling() -> Game:
-    """Return the battle after the Comet was cast, in the next phase."""
-    battle = sky()
-    battle.works(COMET)
-    battle.stop()
-    assert battle.node == Node.ROLL_COMET
-    return battle
-
-
 def wait(battle: Game) -> None:
     """Both players pass until the dice for the Comet are due again."""
     while not battle.is_chance():
         battle.act(PASS)
 
 
-def test_a_comet_begins_with_one_marker_and_no_strike() -> None:
+def test_a_comet_lands_on_a_4_at_the_start_of_every_turn_and_ends() -> None:
     battle = sky()
     assert battle.works(COMET) == 0
     assert battle.is_in_play(COMET, 0)
-    assert battle.state.markers[0, 0] == 1
     assert battle.node == Node.NOMINATE
-
-
-def test_a_comet_lands_on_a_4_at_the_start_of_every_turn() -> None:
-    battle = falling()
-    assert battle.state.phase == 1
-    assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 0.5, OUTCOME_WORKS: 0.5})
-    battle.roll(3)
-    assert battle.state.phase == 1
-    assert battle.state.markers[0, 0] == 2
-    wait(battle)
-    check(battle, phase=2, node=Node.ROLL_COMET)
-    battle.roll(4)
+    # its caster cannot call it down: he may only cast Bolt
+    assert len(battle.legal_actions()) == 2
+    battle.stop()
+    for phase, faces in [(1, 3), (2, 4)]:
+        check(battle, phase=phase, node=Node.ROLL_COMET)
+        assert battle.state.markers[0, 0] == phase
+        assert battle.outcomes() == pytest.approx({OUTCOME_FAIL: 0.5, OUTCOME_WORKS: 0.5})
+        battle.roll(faces)
+        wait(battle)
     assert battle.node == Node.ROLL_RADIUS
-
-
-def test_a_comet_hits_its_target_and_ends() -> None:
-    battle = falling()
-    battle.roll(4)
     battle.roll(1)
     mean = mean_points(Foe(models=20), TWO_D6, wound_chance(Foe(), 4, True), flaming=False)
     assert battle.mean() == pytest.approx(float(mean))
@@ -93,20 +75,16 @@ def field(
         foes.append(unit(f"Foe {index}", 1, position=[x, 30.0 + depth / 2], points=points))
     mage = wizard(4, known(COMET), points=0.0, position=[60.0, 5.0])
     units = [unit("Own", 1, position=[10.0 - own - depth / 2, 30.0 + depth / 2])] if own else []
-    packed = {"width": 72.0, "depth": 48.0}
-    side = army(mage, units=units)
-    battle = game(side, army(units=foes), battlefield=packed, phases=phases, rules=rules)
-    if not cast:
-        return battle
-    battle.works(COMET, "Foe 0")
-    assert battle.node == Node.NOMINATE or battle.node == Node.ROLL_COMET
-    if battle.node == Node.NOMINATE:
-        battle.stop()
+    table = {"width": 72.0, "depth": 48.0}
+    side, keys = army(mage, units=units), {"phases": phases, "rules": rules}
+    battle = game(side, army(units=foes), battlefield=table, **keys)
+    if cast:
+        battle.works(COMET, "Foe 0")
+        wait(battle)
     return battle
 
 
 def struck(battle: Game) -> int:
-    """Return the victims until the Comet is spent."""
     count = 0
     while battle.node == Node.ROLL_STRIKE:
         battle.roll(1, 1, *WOUND * 2)
@@ -115,8 +93,7 @@ def struck(battle: Game) -> int:
 
 
 @pytest.mark.parametrize(
-    ("markers", "die", "victims"),
-    [(1, 2, 1), (1, 3, 2), (1, 6, 2), (2, 1, 1), (2, 3, 2), (2, 4, 3)],
+    ("markers", "die", "victims"), [(1, 2, 1), (1, 6, 2), (2, 1, 1), (2, 3, 2), (2, 4, 3)]
 )
 def test_a_comet_reaches_d6_inches_a_marker(markers: int, die: int, victims: int) -> None:
     battle = field(4.0, 8.0)  # from the point it is 1, 2.6 and 6.6 inches to them
@@ -149,10 +126,8 @@ def test_the_expected_points_of_a_comet_before_the_battle_ends(phases: int, scor
     spell = battle.spell(COMET, 0)
     best = expected_points(battle.packed, battle.state, 0, spell, 0.0)
     battle.nominate(COMET)
-    each = []
-    worths = np.zeros(POINTS)
-    aims = range(int(battle.packed.armies[0].spells[spell].n_aims))
-    for aim in aims:
+    each, found = [], np.zeros(POINTS)
+    for aim in range(int(battle.packed.armies[0].spells[spell].n_aims)):
         twin = battle.copy()
         if twin.node == Node.TARGET:
             twin.act(FIRST_TARGET + int(target_code(battle.packed, 0, spell, aim)))
@@ -160,15 +135,12 @@ def test_the_expected_points_of_a_comet_before_the_battle_ends(phases: int, scor
         twin.act(FIRST_DICE + 2)
         twin.roll(6, 6)
         assert each[-1] == pytest.approx(mean_if_all_pass(twin))
-        assert phases == 1 or each[-1] == pytest.approx(
-            expected_points_in_play(twin.packed, twin.state, 0, spell, 0.0)
-        )
+        assert phases == 1 or each[-1] == pytest.approx(in_play(twin))
     assert best == pytest.approx(max(each))
-    assert (best > 0.0) == (phases > 1)
-    assert (len(each) == 1) == (phases == 1)
+    assert (best > 0.0) == (len(each) > 1) == (phases > 1)
     if phases > 1:
-        count = expected_points_at_comet_points(battle.packed, battle.state, 0, spell, 0.0, worths)
-        assert worths[:count] == pytest.approx(each)
+        count = expected_points_at_comet_points(battle.packed, battle.state, 0, spell, 0.0, found)
+        assert found[:count] == pytest.approx(each)
 
 
 def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left() -> None:
@@ -185,10 +157,8 @@ def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left()
 @pytest.mark.parametrize("scoring", ["points", "victory_points"])
 def test_the_expected_points_of_a_comet_in_play_are_its_markers(scoring: str) -> None:
     battle = field(4.0, 9.0, phases=4, scoring=scoring)
-    seen = set()
     while not battle.is_over:
         assert in_play(battle) == pytest.approx(mean_if_all_pass(battle))
-        seen.add(battle.node)
         battle.roll(1) if battle.node == Node.ROLL_COMET else battle.act(PASS)
     assert in_play(battle) == 0.0
     battle = field(4.0, 9.0, phases=3, scoring=scoring)
@@ -200,37 +170,23 @@ def test_the_expected_points_of_a_comet_in_play_are_its_markers(scoring: str) ->
 
 
 def test_a_comet_can_be_dispelled_in_a_later_phase_against_its_casting_value() -> None:
-    battle = sky(foe=army(wizard(1, spell("Reply"), name="Foe"), units=[unit()]))
+    foe = army(wizard(1, spell("Reply"), name="Foe"), units=[unit()])
+    battle = sky(foe=foe, **miscast({"kind": "caster_removed"}))
     battle.works(COMET, "Spears")
-    battle.stop()
+    battle.miscast()
+    # it outlives its caster and his next attempt
+    assert battle.state.wounds[0, 0] == 0
+    check(battle, in_play={COMET}, node=Node.ROLL_COMET)
     battle.roll(1)
     assert battle.node == Node.NOMINATE
     battle.stop()  # the enemy's phase: the Comet's owner decides first
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
+    check(battle, node=Node.IN_PLAY, mover=0)
     battle.act(PASS)
     battle.try_in_play(COMET, 0)
     assert battle.state.number == 11
     battle.dispel(5, 6)
     assert not battle.is_in_play(COMET, 0)
     assert battle.state.markers[0, 0] == 0
-
-
-def test_a_comet_outlives_its_caster_and_his_next_attempt() -> None:
-    battle = sky(**miscast({"kind": "caster_removed"}))
-    battle.works(COMET)
-    battle.cast("Bolt", 2)
-    assert battle.is_in_play(COMET, 0)
-    battle.roll(1, 1)
-    battle.roll(3, 4)
-    assert battle.state.wounds[0, 0] == 0
-    assert battle.is_in_play(COMET, 0)
-    assert battle.node == Node.ROLL_COMET
-
-
-def test_its_caster_cannot_call_a_comet_down() -> None:
-    battle = sky()
-    battle.works(COMET)
-    assert len([code for code in battle.legal_actions() if code != PASS]) == 1  # Bolt
 
 
 @pytest.mark.parametrize("recast", ["side", "caster"])
@@ -245,22 +201,13 @@ def test_one_comet_at_a_time_for_a_side_or_for_each_wizard(recast: str) -> None:
     assert not battle.can_cast(COMET, 0)
     battle.works(COMET, "Two", wizard=1)
     assert list(battle.state.markers[0][:2]) == [1, 1]
-    battle.roll(4)
-    battle.roll(1)
-    battle.roll(1, 1, *WOUND * 2)
-    assert battle.units_left(1) == [18, 20]
-    assert list(battle.state.markers[0][:2]) == [0, 1]  # each has its own
-    assert battle.node == Node.ROLL_COMET
-
-
-def test_the_point_of_a_comet_matters_after_its_target_is_gone() -> None:
-    mage = wizard(4, known(COMET), known("Forked Lightning"), spell("Bolt"))
-    battle = game(army(mage, power_dice=9), army(units=[unit(models=1)]), phases=4)
-    battle.works(COMET)
-    battle.works("Forked Lightning")
-    battle.roll(1, *WOUND)
-    assert battle.is_in_play(COMET, 0)
-    battle.stop()
-    battle.roll(4)
-    assert battle.roll(6) == 0  # no model is there
-    assert not battle.is_in_play(COMET, 0)
+    battle.state.unit_wounds[1, 1] = 0
+    for victims in (1, 0):  # the point matters after its target is gone
+        battle.roll(4)
+        battle.roll(1)
+        assert (battle.node == Node.ROLL_STRIKE) == (victims == 1)
+        if victims:
+            battle.roll(1, 1, *WOUND * 2)
+            assert list(battle.state.markers[0][:2]) == [0, 1]  # each has its own
+    assert battle.units_left(1) == [18, 0]
+    assert list(battle.state.in_play) == [0, 0]

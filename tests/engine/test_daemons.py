@@ -18,14 +18,12 @@ from tests.support.builders import (
 )
 from wfb_gym.engine.state import Node
 
-FOCAL: Data = {"name": "Focal", "level": 2, "daemon_unit": "Horrors"}
-HIT: Data = {"kind": "caster_hit", "strength": 10}
+from .facts import check
 
 
 def daemons(models: int = 12, wounds: int = 1, **focal: Any) -> Data:
-    """Return an army of Horrors of level 2."""
     pink = unit("Horrors", models, wounds=wounds, points=15.0, traits=["daemons"])
-    return army({**FOCAL, **focal}, units=[pink])
+    return army({"name": "Focal", "level": 2, "daemon_unit": "Horrors", **focal}, units=[pink])
 
 
 def horrors(
@@ -34,13 +32,6 @@ def horrors(
     """Return a battle of Horrors of level 2 with given effects of a miscast."""
     side = daemons(models, wounds, spells=spells or [spell("Bolt"), spell("Second")])
     return game(side, army(units=[unit()]), phases=phases, **miscast(*effects))
-
-
-def mishap(*effects: Data, **keys: Any) -> Game:
-    """Miscast; dice of the effects are due, if any."""
-    battle = horrors(*effects, **keys)
-    battle.miscast()
-    return battle
 
 
 def test_the_unit_makes_the_dice_of_a_wizard_of_its_level() -> None:
@@ -52,23 +43,26 @@ def test_the_unit_makes_the_dice_of_a_wizard_of_its_level() -> None:
     assert rival.state.dispel == 2 + 2
 
 
-def test_a_hit_on_the_caster_costs_the_unit_a_model() -> None:
-    battle = mishap(HIT)
-    assert battle.node == Node.ROLL_HIT
-    assert battle.roll(2, 1, 1) == -15
-    assert battle.units_left(0) == [11]
+@pytest.mark.parametrize(
+    ("effect", "keys", "chance", "faces", "models"),
+    [
+        # Strength 4 on Toughness 3 without a save
+        ("caster_hit", {"strength": 4}, 2 / 3, (3, 6, 1), 1),
+        ("caster_wounds", {"dice": "D3"}, 1 / 3, (5,), 3),
+        # the two others of three
+        ("base_contact_hit", {"strength": 10}, 10 / 36, (2, 1, 1) * 2, 2),
+    ],
+)
+def test_a_hit_on_the_caster_and_on_those_in_contact_costs_the_unit_models(
+    effect: str, keys: Data, chance: float, faces: tuple[int, ...], models: int
+) -> None:
+    battle = horrors({"kind": effect, **keys}, models=3 if models == 2 else 12)
+    before = battle.units_left(0)[0]
+    battle.miscast()
+    assert battle.outcomes()[1] == pytest.approx(chance)
+    assert battle.roll(*faces) == -15 * models
+    assert battle.units_left(0) == [before - models]
     assert battle.can_cast("Second")
-
-
-def test_the_hit_meets_the_units_own_saves() -> None:
-    battle = mishap({"kind": "caster_hit", "strength": 4})
-    assert battle.outcomes() == pytest.approx({0: 1 / 3, 1: 2 / 3})  # Toughness 3, no save
-
-
-def test_wounds_of_the_caster_are_the_units() -> None:
-    battle = mishap({"kind": "caster_wounds", "dice": "D3"})
-    assert battle.roll(5) == -45
-    assert battle.units_left(0) == [9]
 
 
 @pytest.mark.parametrize(("left", "after"), [(12, 9), (8, 6)])
@@ -80,31 +74,18 @@ def test_a_caster_removed_is_one_model(left: int, after: int) -> None:
 
 
 def test_the_last_model_takes_the_caster_with_it() -> None:
-    battle = horrors(HIT, models=1, spells=[lasting("Ward"), spell("Bolt"), spell("Second")])
+    hit: Data = {"kind": "caster_hit", "strength": 10}
+    battle = horrors(hit, models=1, spells=[lasting("Ward"), spell("Bolt"), spell("Second")])
     battle.works("Ward")
     battle.miscast()
     assert battle.roll(2, 1, 1) == -15  # its points are the unit's, and not counted twice
-    assert battle.state.wounds[0, 0] == battle.state.level[0, 0] == 0
-    assert battle.state.in_play[0] == 0
-    assert battle.is_over
-
-
-def test_a_unit_wiped_out_by_a_spell_casts_no_more() -> None:
+    check(battle, wounds=0, level=0, in_play=set(), node=Node.END)
     side = daemons(2, spells=[lasting("Ward", in_play=True)])
     battle = game(army(wizard(4, known("Fire Ball"), spell("Bolt"))), side, phases=2)
     battle.works("Fire Ball")
     assert battle.roll(2, *(6, 1, 1) * 2) == 30
     assert battle.state.wounds[1, 0] == 0
-    assert not battle.is_in_play("Ward", 1)
-    battle.stop()
-    assert battle.is_over
-
-
-def test_neighbours_of_the_focal_model_are_of_its_own_unit() -> None:
-    battle = mishap({"kind": "base_contact_hit", "strength": 10}, models=3)
-    assert battle.dice_to_roll == 6  # the two others of three
-    assert battle.roll(*(2, 1, 1) * 2) == -30
-    assert battle.units_left(0) == [1]
+    check(battle, in_play=set())
 
 
 def test_a_spell_on_itself_is_cast_by_the_unit() -> None:
@@ -120,9 +101,14 @@ def test_the_focal_model_is_no_target_beside_its_unit() -> None:
     assert battle.node == Node.POOL_DICE
 
 
-def test_daemons_read_a_miscast_of_3_as_a_2() -> None:
-    side = army(wizard(2, spell("Bolt"), wounds=3, miscast_table="daemons"))
-    battle = game(side, army())
+def test_daemons_read_a_miscast_of_3_as_a_2_and_each_wizard_his_own_table() -> None:
+    mages = (
+        wizard(2, spell("Bolt"), name="A", miscast_table="daemons"),
+        wizard(2, spell("Spark"), spell("More"), name="B"),
+    )
+    battle = game(army(*mages), army(), phases=3)
+    battle.miscast("Spark", (1, 2))  # the rulebook's 3: locked
+    check(battle, node=Node.NOMINATE, castable={"Bolt"})
     battle.cast_with("Bolt", 1, 1)
     chances = sorted(battle.outcomes().values())
     assert chances == pytest.approx(sorted(n / 36 for n in (3, 3, 9, 6, 9, 5, 1)))
@@ -131,24 +117,13 @@ def test_daemons_read_a_miscast_of_3_as_a_2() -> None:
     assert battle.outcomes() == pytest.approx({0: 1 / 6, 1: 5 / 6})
 
 
-def test_each_wizard_miscasts_on_his_own_table() -> None:
-    mages = (
-        wizard(2, spell("Bolt"), name="A", miscast_table="daemons"),
-        wizard(2, spell("Spark"), spell("More"), name="B"),
-    )
-    battle = game(army(*mages), army(), phases=3)
-    battle.cast_with("Spark", 1, 1)
-    battle.roll(1, 2)  # the rulebook's 3: locked
-    assert battle.node == Node.NOMINATE
-    assert not battle.can_cast("More")
-    battle.miscast("Bolt", (1, 2))
-    assert battle.node == Node.ROLL_HIT
-
-
-def test_daemons_whom_a_miscast_of_another_wizard_may_wound_are_not_forgotten() -> None:
+def test_daemons_whom_a_miscast_may_wound_are_not_forgotten() -> None:
     effect: Data = {"kind": "other_wizards_wounds", "dice": "D3"}
     horror = {"name": "Horror", "level": 2, "daemon_unit": "Imps", "spells": []}
     imps = [unit("Imps", 3, traits=["daemons"])]
     mage = wizard(1, spell("Bolt"), known("Fire Ball"))
     own = army(mage, horror, units=imps, power_dice=2)
     assert game(own, army(), **miscast(effect)).state.unit_wounds[0, 0] == 3
+    alone: Data = {"spells": mage["spells"], "base_contact": [{"side": "enemy", "models": 1}]}
+    own = army(horror | alone, units=imps, power_dice=2)
+    assert game(own, army(), **miscast()).state.unit_wounds[0, 0] == 3

@@ -15,10 +15,9 @@ from .facts import check
 
 def butchers(face: int, **keys: Any) -> Game:
     """Return three Butchers of 4 wounds and 120 points; the first has miscast with that D6."""
+    common = {"wounds": 4, "points": 120.0}
     mages = [
-        wizard(
-            2, spell("Bonecrusher"), spell(f"Spell of {name}"), name=name, wounds=4, points=120.0
-        )
+        wizard(2, spell("Bonecrusher"), spell(f"Spell of {name}"), name=name, **common)
         for name in "ABC"
     ]
     mages[0]["spells"].append(lasting("Gut", in_play=True))
@@ -26,16 +25,9 @@ def butchers(face: int, **keys: Any) -> Game:
     side = army(*mages, power_dice=9, miscast_table="gut-magic", units=[unit("Bulls", 6)])
     battle = game(side, army(dispel_dice=0), phases=3)
     battle.cast_with("Bonecrusher", 1, 1, wizard=0)
-    assert battle.dice_to_roll == 1
+    assert list(battle.outcomes().values()) == pytest.approx([1 / 6] * 6)
     battle.roll(face)
     return battle
-
-
-def test_one_die_decides_the_row() -> None:
-    mage = wizard(2, spell(), miscast_table="gut-magic")
-    battle = game(army(mage), army())
-    battle.cast_with("Bolt", 1, 1)
-    assert list(battle.outcomes().values()) == pytest.approx([1 / 6] * 6)
 
 
 def test_row_1_kills_the_caster_and_wounds_the_other_butchers() -> None:
@@ -65,18 +57,18 @@ def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
     assert not battle.can_cast("Spell of A")
 
 
-def test_row_3_wounds_the_caster() -> None:
+def test_row_3_wounds_the_caster_and_row_6_does_nothing_to_the_magic_phase() -> None:
     battle = butchers(3)
     assert battle.roll(2) == -30
     assert battle.state.wounds[0, 0] == 3
     assert battle.can_cast("Spell of A")
-
-
-def test_wounds_beyond_his_own_are_one_outcome() -> None:
-    battle = butchers(3, wounds=2)
+    battle = butchers(3, wounds=2)  # wounds beyond his own are one outcome
     assert battle.outcomes() == pytest.approx({1: 1 / 3, 2: 2 / 3})
     assert battle.roll(6) == -120
     assert not battle.is_in_play("Gut", 0)
+    battle = butchers(6)
+    check(battle, node=Node.NOMINATE, points=0)
+    assert battle.can_cast("Spell of A")
 
 
 def test_row_4_takes_the_spell_from_all_butchers() -> None:
@@ -93,16 +85,7 @@ def test_row_5_hits_those_in_contact_without_armour() -> None:
     battle = butchers(5, base_contact=contact)
     assert battle.outcomes() == pytest.approx({0: 4 / 6, 1: 2 / 6})  # Strength 2 on Toughness 3
     assert battle.roll(5, 6, 1) == -7
-
-
-def test_row_6_does_nothing_to_the_magic_phase() -> None:
-    battle = butchers(6)
-    check(battle, node=Node.NOMINATE, points=0)
-    assert battle.can_cast("Spell of A")
-
-
-def test_models_of_ones_own_unit_fill_the_gaps() -> None:
-    """Three models touch the caster while the unit has three; wounds are the unit's."""
+    # three models of his own unit touch him while it has three
     battle = butchers(5, unit="Bulls")
     twin = battle.copy()
     assert battle.dice_to_roll == 9

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
+from tests.support.builders import PASS, Game, army, game, lasting, miscast, spell, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.outcomes import OUTCOME_CAST, OUTCOME_IRRESISTIBLE
 from wfb_gym.engine.state import Node
@@ -16,55 +16,38 @@ VALAYA, BINDING = "Master Rune of Valaya", "Master Rune of Spellbinding"
 
 
 def holder(*items: str, level: int = 2, **keys: Any) -> Game:
-    """Return a wizard with items and two spells."""
     mage = wizard(level, spell("Bolt", 8), spell("Second", 8), items=list(items or (STONE,)))
     return game(army(mage), **miscast(), **keys)
 
 
-def attacked(items: list[str], value: int, *faces: int) -> Game:
-    """Return a battle after a cast against an army with items."""
-    mage = wizard(4, spell("Bolt", value), spell("Second"))
-    battle = game(army(mage), army(items=items))
-    battle.cast_with("Bolt", *faces)
-    return battle
-
-
 def cast_with_stone(battle: Game, name: str, *faces: int) -> None:
-    """Cast with one power die and the two of the stone."""
     battle.cast(name, 1, item=STONE)
     battle.roll(*faces)
 
 
 def test_a_power_stone_adds_two_dice_beyond_the_limit() -> None:
+    """It needs a normal die, and it may stay unused."""
     battle = holder()
+    twin = battle.copy()
     battle.cast("Bolt", 3, item=STONE)
     assert battle.dice_to_roll == 5
     assert battle.state.power == 1
+    twin.cast("Bolt", 3)
+    assert twin.dice_to_roll == 3
+    twin.roll(1, 2, 2)
+    assert twin.state.items[0, 0] == 1
+    assert game(army(wizard(2, spell(), items=[STONE]), power_dice=0)).is_over
 
 
-def test_a_power_stone_needs_a_normal_die() -> None:
-    battle = holder()
-    battle.nominate("Bolt")
-    battle.use(STONE)
-    assert battle.node == Node.POOL_DICE
-    assert battle.legal_actions() == [actions.FIRST_DICE + n for n in (1, 2, 3)]
-    empty = game(army(wizard(2, spell(), items=[STONE]), power_dice=0))
-    assert empty.is_over
-
-
-def test_a_cast_with_a_power_stone_cannot_be_irresistible() -> None:
+def test_a_cast_with_a_power_stone_cannot_be_irresistible_and_can_miscast() -> None:
     battle = holder()
     battle.cast("Bolt", 1, item=STONE)
     assert OUTCOME_IRRESISTIBLE not in battle.outcomes()
+    twin = battle.copy()
     battle.roll(6, 6, 2)
-    assert battle.node == Node.DISPEL
-    assert battle.state.number == 13  # beyond the total of two dispel dice
-
-
-def test_a_cast_with_a_power_stone_can_miscast() -> None:
-    battle = holder()
-    cast_with_stone(battle, "Bolt", 1, 6, 1)
-    assert battle.node == Node.ROLL_MISCAST
+    check(battle, node=Node.DISPEL, number=13)  # beyond the total of two dispel dice
+    twin.roll(1, 6, 1)
+    assert twin.node == Node.ROLL_MISCAST
 
 
 def test_one_power_stone_a_spell_and_each_once() -> None:
@@ -72,58 +55,43 @@ def test_one_power_stone_a_spell_and_each_once() -> None:
     battle.nominate("Bolt")
     battle.use(STONE)
     assert battle.node == Node.POOL_DICE
+    assert battle.legal_actions() == [actions.FIRST_DICE + n for n in (1, 2, 3)]
     battle.act(actions.FIRST_DICE + 1)
     battle.roll(2, 1, 2)
     cast_with_stone(battle, "Second", 2, 1, 3)
     check(battle, points=0, node=Node.END)
-    battle = holder(STONE)
+    battle = holder(STONE, phases=3)
     cast_with_stone(battle, "Bolt", 2, 1, 2)
+    battle.stop()
+    assert battle.state.phase == 2
     battle.nominate("Second")
-    assert battle.node == Node.POOL_DICE
-
-
-def test_the_item_may_stay_unused() -> None:
-    battle = holder()
-    battle.cast("Bolt", 3)
-    assert battle.dice_to_roll == 3
-    battle.roll(1, 2, 2)
-    assert battle.state.items[0, 0] == 1
+    assert battle.node == Node.POOL_DICE  # for the rest of the battle
+    assert not battle.can(PASS)
 
 
 @pytest.mark.parametrize("of_army", [False, True])
-def test_any_wizard_uses_an_item_of_the_army(of_army: bool) -> None:
-    bearer = wizard(2, spell(), items=[] if of_army else [STONE], name="Bearer")
-    other = wizard(2, spell("Other"), name="Other")
-    battle = game(army(bearer, other, items=[STONE] if of_army else []))
-    battle.nominate("Other")
-    assert battle.node == (Node.ITEM if of_army else Node.POOL_DICE)
-    assert battle.can_use(STONE) == of_army
-
-
-@pytest.mark.parametrize("of_army", [False, True])
-def test_a_power_stone_ends_its_users_spells_in_play(of_army: bool) -> None:
-    items: Data = {"items": [STONE]}
-    user = wizard(2, spell(), lasting(in_play=True), name="User", **({} if of_army else items))
-    neighbour = wizard(2, lasting("Veil", in_play=True), name="Neighbour")
-    battle = game(army(user, neighbour, **(items if of_army else {})))
+def test_any_wizard_uses_an_item_of_the_army_and_it_ends_his_spells_in_play(of_army: bool) -> None:
+    items = [] if of_army else [STONE]
+    user = wizard(2, spell(), lasting(in_play=True), name="User", items=items)
+    neighbour = wizard(2, spell("Other"), lasting("Veil", in_play=True), name="Neighbour")
+    battle = game(army(user, neighbour, items=[STONE] if of_army else []))
+    twin = battle.copy()
     battle.cast("Bolt", 1, item=STONE)
-    assert not battle.is_in_play("Ward", 0)
-    assert battle.is_in_play("Veil", 0)
+    check(battle, in_play={"Veil"})
+    twin.nominate("Other")
+    assert twin.node == (Node.ITEM if of_army else Node.POOL_DICE)
 
 
-def test_dice_of_an_item_in_every_phase() -> None:
-    side = army(wizard(1, spell(), items=["Power Familiar"]))
+def test_dice_of_an_item_in_every_phase_and_a_staff_raises_the_limit_by_a_die() -> None:
+    side = army(wizard(1, spell(), items=["Power Familiar", "Wizard's Staff"]))
     battle = game(side, side, phases=3)
     for _ in range(3):
-        assert (battle.state.power, battle.state.dispel) == (4, 4)
+        check(battle, power=4, dispel=4)
+        twin = battle.copy()
+        twin.nominate("Bolt")
+        assert twin.most_dice() == 3
         battle.stop()
     assert battle.is_over
-
-
-def test_a_staff_raises_the_limit_by_a_die() -> None:
-    battle = game(army(wizard(2, spell(), items=["Wizard's Staff"]), power_dice=9))
-    battle.nominate("Bolt")
-    assert battle.most_dice() == 4
 
 
 def test_plus_one_to_cast_counts_for_its_bearer_and_in_the_number_to_match() -> None:
@@ -148,15 +116,10 @@ def test_a_declared_bonus_counts_for_one_cast() -> None:
 
 
 def test_plus_one_to_dispel() -> None:
-    battle = attacked([BINDING, VALAYA], 8, 5, 5)
+    battle = game(army(wizard(4, spell("Bolt", 8), spell("Second"))), army(items=[BINDING, VALAYA]))
+    battle.cast_with("Bolt", 5, 5)
     battle.dispel(3, 4)
     assert battle.points == 0
-
-
-def test_a_dispel_bonus_does_not_undo_two_ones() -> None:
-    battle = attacked([VALAYA], 3, 1, 2)
-    battle.dispel(1, 1)
-    assert battle.points == 10
 
 
 def test_a_dispel_bonus_helps_against_a_spell_in_play() -> None:
@@ -166,12 +129,6 @@ def test_a_dispel_bonus_helps_against_a_spell_in_play() -> None:
     battle.try_in_play("Ward", 0)
     battle.dispel(3, 4)
     assert battle.points == 0
-
-
-def test_a_dispel_item_does_not_serve_a_cast() -> None:
-    battle = holder("Dispel Scroll")
-    battle.nominate("Bolt")
-    assert battle.node == Node.POOL_DICE
 
 
 def test_more_dice_than_a_roll_holds_are_not_rolled() -> None:
@@ -196,13 +153,3 @@ def test_the_number_to_match_holds_the_casters_bonus() -> None:
     battle.roll(5, 6)
     battle.dispel(6, 5)
     assert battle.points == 10
-
-
-def test_items_spent_are_gone_for_good() -> None:
-    battle = holder(phases=3)
-    cast_with_stone(battle, "Bolt", 1, 2, 2)
-    battle.stop()
-    assert battle.state.phase == 2
-    battle.nominate("Bolt")
-    assert battle.node == Node.POOL_DICE
-    assert not battle.can(PASS)

@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from tests.support.playing import some, table_of, throw
+from tests.support.playing import PHASES, some, table_of, throw
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.keys import hash_of, new_plan, pack_key, set_word, unpack_key, word_of, words_of
+from wfb_gym.engine.keys import hash_of, new_plan, pack_key, set_word, unpack_key, words_of
 from wfb_gym.engine.random_numbers import mix
 from wfb_gym.engine.state import STATE_WORDS, new_states
-from wfb_gym.scenario import bundled_scenarios
 
 Words = NDArray[np.uint64]
 WORD = st.integers(0, 2**64 - 1)
@@ -21,16 +20,15 @@ SENTINEL = np.uint64(0xDEAD_BEEF)
 
 
 def state_of(words: Words) -> Any:
-    """Return a state array of one, given as its words."""
     states = new_states(1)
     for index, word in enumerate(words):
         set_word(states[0], index, word)
     return states
 
 
-def packed_key(plan: Any, words: Words, size: int | None = None) -> tuple[bool, Words]:
-    """Return whether a state fits the plan, and the array of its key."""
-    key = np.full(int(plan.words) if size is None else size, SENTINEL)
+def packed_key(plan: Any, words: Words) -> tuple[bool, Words]:
+    """Return whether a state fits the plan, and the array of its key, with two words more."""
+    key = np.full(int(plan.words) + 2, SENTINEL)
     return bool(pack_key(plan, state_of(words)[0], key)), key
 
 
@@ -63,65 +61,45 @@ def moves_of(states: Words) -> Words:
     return np.asarray(np.bitwise_or.reduce(states ^ states[0], axis=0))
 
 
-@pytest.mark.parametrize("name", bundled_scenarios())
+@pytest.mark.parametrize(
+    "name", ["apprentice", "archmage-duel", "border-skirmish", "redhorn-pass", "the-iron-tide"]
+)
 def test_positions_come_back_from_their_keys(name: str) -> None:
     states = walks(name, some(name, 10, 1))
     moves = moves_of(states)
     plan = new_plan(states[0], moves)[0]
-    assert int(plan.words) < STATE_WORDS
+    words = int(plan.words)
+    assert words < STATE_WORDS
     keys = set()
-    for words in states:
-        fits, key = packed_key(plan, words)
+    for state in states:
+        fits, key = packed_key(plan, state)
         assert fits
+        assert (key[:words] != SENTINEL).all()
+        assert (key[words:] == SENTINEL).all()
         keys.add(key.tobytes())
-        assert unpacked(plan, key).tobytes() == state_of(words).tobytes()
+        assert unpacked(plan, key).tobytes() == state_of(state).tobytes()
     assert len(keys) == len(states) > 20
     bits = sum(int(word).bit_count() for word in moves)
-    assert bits <= 64 * int(plan.words) < 2 * bits + 64  # short, also with the unused bits of runs
+    assert bits <= 64 * words < 2 * bits + 64  # short, also with the unused bits of runs
+    assert words > 1 or name in PHASES
 
 
-def test_army_battles_need_several_words() -> None:
-    states = walks("redhorn-pass", 1)
-    assert int(new_plan(states[0], moves_of(states))[0].words) > 1
-
-
-@pytest.mark.parametrize("name", ["archmage-duel", "border-skirmish"])
-def test_a_bit_outside_the_plan_is_reported_and_nothing_is_written(name: str) -> None:
-    states = walks(name, 4)
+def test_a_bit_outside_the_plan_is_reported_and_nothing_is_written() -> None:
+    states = walks("border-skirmish", 4)
     moves = moves_of(states)
     noticed = 0
     for index in np.flatnonzero(moves):
         for bit in range(64):
             one = np.uint64(1) << np.uint64(bit)
-            if not moves[index] & one:
-                continue
-            fewer, words = moves.copy(), states[0].copy()
-            fewer[index] &= ~one
-            words[index] ^= one
-            fits, key = packed_key(new_plan(states[0], fewer)[0], words)
-            assert not fits
-            assert (key == SENTINEL).all()
-            noticed += 1
+            if moves[index] & one:
+                fewer, words = moves.copy(), states[0].copy()
+                fewer[index] &= ~one
+                words[index] ^= one
+                fits, key = packed_key(new_plan(states[0], fewer)[0], words)
+                assert not fits
+                assert (key == SENTINEL).all()
+                noticed += 1
     assert noticed > 20
-
-
-def test_a_key_is_written_only_to_the_front() -> None:
-    states = walks("archmage-duel", 2)
-    plan = new_plan(states[0], moves_of(states))[0]
-    fits, key = packed_key(plan, states[-1], STATE_WORDS)
-    assert fits
-    assert (key[: int(plan.words)] != SENTINEL).all()
-    assert (key[int(plan.words) :] == SENTINEL).all()
-
-
-def test_a_plan_of_nothing_has_one_word_and_one_key() -> None:
-    origin = np.arange(STATE_WORDS, dtype=np.uint64)
-    plan = new_plan(origin, np.zeros(STATE_WORDS, np.uint64))[0]
-    assert (int(plan.words), int(plan.runs)) == (1, 0)
-    fits, key = packed_key(plan, origin)
-    assert fits
-    assert key[0] == 0
-    assert (words_of(unpacked(plan, key)[0]) == origin).all()
 
 
 @st.composite
@@ -136,7 +114,7 @@ def bits(draw: st.DrawFn) -> Words:
     return moves
 
 
-@settings(max_examples=50, deadline=None, derandomize=True, database=None)
+@settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(bits(), st.lists(WORD, min_size=2 * STATE_WORDS, max_size=2 * STATE_WORDS))
 def test_a_plan_packs_only_the_variable_bits(moves: Words, drawn: list[int]) -> None:
     origin, other = np.array(drawn, np.uint64).reshape(2, STATE_WORDS)
@@ -162,19 +140,8 @@ def test_a_plan_packs_only_the_variable_bits(moves: Words, drawn: list[int]) -> 
     there = origin ^ (other & moves)
     fits, key = packed_key(plan, there)
     assert fits
-    assert (key & ~written == 0).all()
+    assert (key[:words] & ~written == 0).all()
     assert (words_of(unpacked(plan, key)[0]) == there).all()
-
-
-def test_words_are_read_and_written_in_place() -> None:
-    state = new_states(2)
-    for index in range(STATE_WORDS):
-        set_word(state[0], index, np.uint64(2**63 + index))
-    assert [int(word_of(state[0], index)) for index in range(STATE_WORDS)] == [
-        2**63 + index for index in range(STATE_WORDS)
-    ]
-    assert (words_of(state[0]) == 2**63 + np.arange(STATE_WORDS, dtype=np.uint64)).all()
-    assert not words_of(state[1]).any()
 
 
 def test_the_hash_depends_on_every_word_and_its_place() -> None:

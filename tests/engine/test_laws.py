@@ -19,41 +19,31 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import wfb_gym.engine
-from tests.support.builders import Data, Game, army, game, miscast, spell, wizard
+from tests.support.builders import Data, Game, game, miscast
+from tests.support.playing import PHASES
 from wfb_gym._records import Record, dtype_of
 from wfb_gym.engine.chance import sample
-from wfb_gym.engine.chance_outcomes import chance_outcomes
+from wfb_gym.engine.core import core
 from wfb_gym.engine.nodes import NODES, ActionKind, Stage
 from wfb_gym.engine.outcomes import has_faces
 from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import STATE, DispelAttempt, Node, State, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT
 from wfb_gym.packing.records import PACKED_SCENARIO, Duration
-from wfb_gym.scenario import Scenario
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import SPELLS
 from wfb_gym.solver.potential import potentials, stages
 
 from .enumeration import check_frequencies
 from .invariants import casualties
-from .strategies import (
-    EFFECTS,
-    FURTHER_ITEMS,
-    OWN_ITEMS,
-    armies,
-    bundled,
-    drop_worths,
-    scenarios,
-    wander,
-)
+from .strategies import EFFECTS, FURTHER_ITEMS, OWN_ITEMS, armies, drop_worths, scenarios, wander
 
 LOSSES = ("wounds", "unit_wounds", "level", "items", "contacts")
 MERGED = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 """Nodes with outcomes that, but for a few, lead to different positions or points."""
 SEEDS = st.integers(0, 2**32)
-FEW_OR_MANY = pytest.mark.parametrize("seeds", [1, pytest.param(12, marks=pytest.mark.slow)])
-BUNDLED = pytest.mark.parametrize("scenario", bundled(), ids=lambda scenario: scenario.name)
 RANDOM = settings(
-    max_examples=30, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
@@ -87,7 +77,6 @@ def check_chances(battle: Game) -> None:
 
 
 def after(battle: Game, code: int) -> tuple[bytes, float]:
-    """Return the position after an outcome, and its points."""
     twin = battle.copy()
     gained = twin.resolve(code)
     return twin.key(), gained
@@ -125,13 +114,13 @@ def check_counts(before: Game, after: Game) -> None:
 
 
 def in_array(state: State) -> NDArray[np.void]:
-    """Return a copy of a state in an array for NumPy."""
     states = new_states(1)
     states[0] = state
     return np.asarray(states)
 
 
-def check_battle(scenario: Scenario, seed: int) -> None:
+def check_battle(scenario: Scenario, seed: int) -> list[Game]:
+    """Play a battle at random, and return its positions."""
     visited = positions(scenario, seed)
     for before, battle in pairwise([visited[0], *visited]):
         if battle.is_over:
@@ -149,13 +138,24 @@ def check_battle(scenario: Scenario, seed: int) -> None:
     falls = np.diff(potentials(visited[0].packed_scenarios, states)) < 0
     for k in np.flatnonzero(~falls):
         raise AssertionError(f"no lower potential: {visited[k].node}, {visited[k + 1].node}")
+    return visited
 
 
-@FEW_OR_MANY
-@BUNDLED
-def test_laws_of_a_battle_in_the_bundled_scenarios(scenario: Scenario, seeds: int) -> None:
+@pytest.mark.parametrize(
+    ("name", "seeds"),
+    [(name, 1) for name in (*PHASES, "border-skirmish", "redhorn-pass", "the-winds-unbound")]
+    + [pytest.param(name, 12, marks=pytest.mark.slow) for name in bundled_scenarios()],
+)
+def test_laws_of_a_battle_in_the_bundled_scenarios(name: str, seeds: int) -> None:
+    """Sampled dice follow the exact chances, too."""
+    nodes: dict[tuple[Node, int | None], Game] = {}
     for seed in range(seeds):
-        check_battle(scenario, seed)
+        for battle in check_battle(load_scenario(name), seed):
+            if battle.is_chance():
+                nodes.setdefault((battle.node, battle.dice_to_roll), battle)
+    assert nodes
+    for battle in nodes.values():
+        check_frequencies(drawn(battle, 400 * seeds), battle.outcomes())
 
 
 @RANDOM
@@ -232,92 +232,21 @@ def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
         assert twin.key() == battle.key()
 
 
-def drawn(battle: Game, draws: int, seed: int) -> Counter[int]:
+def drawn(battle: Game, draws: int) -> Counter[int]:
     """Draw outcomes of a chance node by rolling its dice."""
     rngs, scratch = new_rngs(1), new_work_spaces()
-    rngs[0].key = key_of_seed(seed)
+    rngs[0].key = key_of_seed(11)
     draw = [int(sample(battle.packed, battle.state, rngs[0], scratch[0])) for _ in range(draws)]
     return Counter(draw)
 
 
-def check_sample(battle: Game, draws: int = 2000) -> None:
-    check_frequencies(drawn(battle, draws, seed=11), battle.outcomes())
-
-
-@FEW_OR_MANY
-@BUNDLED
-def test_sampled_dice_follow_the_exact_chances(scenario: Scenario, seeds: int) -> None:
-    nodes: dict[tuple[Node, int | None], Game] = {}
-    for seed in range(seeds):
-        for battle in positions(scenario, seed):
+def play(names: Sequence[str]) -> None:
+    """Play each bundled scenario once, so that the engine is compiled."""
+    for name in names:
+        for battle in positions(load_scenario(name), seed=1):
             if battle.is_chance():
-                nodes.setdefault((battle.node, battle.dice_to_roll), battle)
-    assert nodes
-    for battle in nodes.values():
-        check_sample(battle, 400 * seeds)
-
-
-def reroll_position(dice: int) -> Game:
-    """Return a casting roll that may be re-rolled, by an item that reads the dice again."""
-    reroll = {"of": "cast", "dice": "one", "changes_natural": True}
-    mage = wizard(4, spell("Bolt", 8), spell("Second"), items=["Charm"])
-    battle = game(army(mage), items=[{"name": "Charm", "uses": 1, "reroll": reroll}])
-    battle.cast("Bolt", dice)
-    return battle
-
-
-def lock_position() -> Game:
-    """Return a wizard that rolls for its six."""
-    mages = wizard(1, spell(), name="A"), wizard(1, spell("Spark"), name="B")
-    battle = game(army(*mages), phases=3, **miscast({"kind": "locked", "until": "six"}))
-    battle.miscast()
-    battle.stop()
-    assert battle.node == Node.ROLL_LOCK
-    return battle
-
-
-def hit_position() -> Game:
-    """Return a hit on twelve models."""
-    contact = [{"side": "own", "models": 12, "armour_save": 3, "ward_save": 5}]
-    mage = wizard(1, spell(), base_contact=contact)
-    battle = game(army(mage), **miscast({"kind": "base_contact_hit", "strength": 5}))
-    battle.miscast()
-    assert battle.dice_to_roll == 36
-    return battle
-
-
-def test_sampled_dice_follow_the_exact_chances_at_every_kind_of_roll() -> None:
-    for battle in (reroll_position(2), reroll_position(3), lock_position(), hit_position()):
-        check_sample(battle)
-
-
-def test_sampled_single_dice_are_fair() -> None:
-    rngs, scratch = new_rngs(1), new_work_spaces()
-    rngs[0].key = key_of_seed(5)
-    battle = hit_position()
-    faces: Counter[int] = Counter()
-    for _ in range(1000):
-        sample(battle.packed, battle.state, rngs[0], scratch[0])
-        faces.update(int(face) for face in scratch[0].faces[:36])
-    assert set(faces) == set(range(1, 7))
-    assert sum((seen - 6000) ** 2 / 6000 for seen in faces.values()) < 30
-
-
-def test_chance_outcomes_stack_in_one_array() -> None:
-    battle = reroll_position(2)
-    outcomes, chances = np.full(800, -7, np.int64), np.zeros(800)
-    end = chance_outcomes(battle.packed, battle.state, outcomes, chances, 5, new_work_spaces()[0])
-    assert end == 5 + len(battle.chance_outcomes())
-    assert list(outcomes[:5]) == [-7] * 5
-    assert chances[5:end].sum() == pytest.approx(1)
-
-
-def play(made: Sequence[Scenario]) -> None:
-    """Play each scenario once, so that the engine is compiled."""
-    for scenario in made:
-        for battle in positions(scenario, seed=1):
-            if battle.is_chance():
-                drawn(battle, 1, seed=1)
+                drawn(battle, 1)
+                battle.chance_outcomes()
 
 
 def signatures() -> dict[str, int]:
@@ -336,7 +265,7 @@ COMPILED = pytest.mark.skipif(bool(os.environ.get("NUMBA_DISABLE_JIT")), reason=
 
 @COMPILED
 def test_one_compiled_signature_per_operation() -> None:
-    play(bundled()[:2])
+    play(PHASES[:2])
     counts = signatures()
     operations = [
         "transition.begin", "transition.act", "transition.resolve", "chance.sample",
@@ -349,7 +278,7 @@ def test_one_compiled_signature_per_operation() -> None:
 @pytest.mark.slow
 def test_one_compiled_signature_per_engine_function(tmp_path: Path) -> None:
     # from a cold cache: functions loaded from a warm one do not record their callees
-    code = "from tests.engine import test_laws as t; t.play(t.bundled()); print(t.signatures())"
+    code = "from tests.engine.test_laws import *; play(bundled_scenarios()); print(signatures())"
     environment = {**os.environ, "WFB_GYM_CACHE_DIR": str(tmp_path)}
     run = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
@@ -357,6 +286,20 @@ def test_one_compiled_signature_per_engine_function(tmp_path: Path) -> None:
     counts = ast.literal_eval(run.stdout)
     assert counts["casting.act_nominate"] >= 1
     assert {name: count for name, count in counts.items() if count > 1} == {}
+
+
+@COMPILED
+def test_the_core_calls_every_shared_function() -> None:
+    names = [each.name for each in pkgutil.walk_packages(wfb_gym.__path__, "wfb_gym.")]
+    modules = [name for name in names if ".engine." in name or ".rules." in name]
+    shared = {
+        name
+        for each in map(importlib.import_module, modules)
+        for name, function in vars(each).items()
+        if getattr(function, "is_shared", False)
+    }
+    assert shared == set(core.py_func.__code__.co_names)  # type: ignore[attr-defined]
+    assert len(shared) == 5
 
 
 def test_every_byte_of_a_state_belongs_to_a_field() -> None:

@@ -29,7 +29,6 @@ def hit(strength: int = 10, **keys: Any) -> Data:
 
 
 def touching(side: str = "own", models: int = 1, **keys: Any) -> Data:
-    """Return keys of a wizard with models in base contact."""
     return {"base_contact": [{"side": side, "models": models, **keys}]}
 
 
@@ -55,7 +54,7 @@ def case(name: str, *effects: Data, dice: tuple[int, ...] = (), **keys: Any) -> 
 
 
 CASES = [
-    case("points lost", effect("points_lost", points=30.0), points=-30),
+    case("none", points=0, node=Node.NOMINATE, power=10, castable={"Second"}),
     case("no wound", hit(4), dice=(2, 1, 1), points=0, wounds=3),
     case("saved", hit(3), mage={"armour_save": 5}, dice=(6, 5, 1), points=0),
     case("no armour", hit(3, armour_save=False), mage={"armour_save": 5}, dice=(6, 5, 1), wounds=2),
@@ -65,9 +64,13 @@ CASES = [
     case("the pile outlives him", REMOVED, others=[SPARK], power=10, castable={"Spark"}),
     case("the points that are left", hit(), REMOVED, dice=DEADLY, points=-90, wounds=0),
     case("dead, not hit again", REMOVED, hit(), points=-90, node=Node.END),
+    case("not the dead", effect("other_wizards_wounds", dice="D3"),
+         others=[SPARK | {"status": "dead"}], points=0, node=Node.NOMINATE),
     case("his items", REMOVED, mage={"items": ["Dispel Scroll"]}, others=[SPARK], items=[0, 0]),
     case("an enemy", ALL_HIT, mage=touching("enemy", points=11), dice=DEADLY, points=11),
     case("near another", ALL_HIT, others=[SPARK | touching()], points=0, node=Node.NOMINATE),
+    case("forgotten", effect("spell_forgotten"), others=[wizard(1, BOLT, name="Other")],
+         castable={"Second", "Bolt"}),
     case("caster gone", REMOVED, ALL_HIT, mage=touching(points=7), dice=DEADLY, points=-97),
     case("all dice, no casts", effect("dice_lost", whose="side"), mage=JEWEL, enemy=CURSE,
          node=Node.IN_PLAY, power=0, own_dice=[0, 0], dispel=3),
@@ -77,7 +80,6 @@ CASES = [
     case("casting ends", effect("casting_ends"), enemy=CURSE, node=Node.IN_PLAY, power=10),
     case("no dispels", effect("phase_ends"), enemy=CURSE, points=-5, active=1),
     case("phase first", effect("phase_ends"), effect("casting_ends"), enemy=CURSE, active=1),
-    case("phase second", effect("casting_ends"), effect("phase_ends"), enemy=CURSE, active=1),
     case("his in play", effect("in_play_ends", whose="caster"), others=[WARD], enemy=CURSE,
          spells=[BOLT, SECOND, lasting(in_play=True)], in_play={"Veil", "Curse"}),
     case("all in play", effect("in_play_ends", whose="all"), others=[WARD], enemy=GLARE,
@@ -100,16 +102,13 @@ def test_effects_of_a_miscast(
     check(battle, **expected)
 
 
-def test_without_effects_only_the_spell_fails() -> None:
-    check(mishap(), points=0, node=Node.NOMINATE, power=10, castable={"Second"})
-
-
 def test_a_hit_takes_a_wound_worth_its_share_of_the_caster() -> None:
-    battle = mishap(hit(4))
-    assert battle.node == Node.ROLL_HIT
+    """Other effects come before and after it, in their order."""
+    battle = mishap(effect("points_lost", points=5.0), hit(4), effect("points_lost", points=7.0))
+    check(battle, points=-5, node=Node.ROLL_HIT)
     assert battle.dice_to_roll == 3
     assert battle.outcomes() == pytest.approx({0: 1 / 3, 1: 2 / 3})
-    assert battle.roll(3, 1, 1) == -30
+    assert battle.roll(3, 1, 1) == -37
     check(battle, wounds=2, castable={"Second"})
 
 
@@ -135,34 +134,13 @@ def test_a_lock_may_bar_items(bars: bool) -> None:
     assert battle.can_use("Dispel Scroll") != bars
 
 
-def test_a_forgotten_spell_is_lost_only_for_its_caster() -> None:
-    battle = mishap(effect("spell_forgotten"), others=[wizard(1, BOLT, name="Other")])
-    assert battle.can_cast("Bolt", 1)
-    battle.stop()
-    assert battle.state.phase == 2
-    assert not battle.can_cast("Bolt", 0)
-    assert battle.can_cast("Second")
-    assert battle.can_cast("Bolt", 1)
-
-
 def test_a_lost_level_lowers_the_limit_and_leaves_the_dice() -> None:
     battle = mishap(effect("level_lost"))
     check(battle, level=3, power=10)
     battle.nominate("Second")
     assert battle.most_dice() == 4
-
-
-def test_a_wizard_at_level_0_casts_no_more() -> None:
-    first = wizard(1, BOLT, SECOND, name="First")
-    battle = game(army(first, SPARK), phases=3, **miscast(effect("level_lost")))
-    battle.miscast()
+    lost = [effect("level_lost")] * 4
+    battle = mishap(*lost, others=[SPARK])  # he casts no more at level 0
     check(battle, level=0, castable={"Spark"})
     battle.stop()
-    check(battle, phase=2, power=3, castable={"Spark"})
-
-
-def test_effects_come_in_their_order() -> None:
-    effects = effect("points_lost", points=5.0), hit(), effect("points_lost", points=7.0)
-    battle = mishap(*effects)
-    check(battle, points=-5, node=Node.ROLL_HIT)
-    assert battle.roll(2, 1, 1) == -37
+    check(battle, phase=2, castable={"Spark"})

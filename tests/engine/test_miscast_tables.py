@@ -21,18 +21,39 @@ ENEMY = army(
 OTHER = wizard(2, spell("Spark"), name="Other")
 
 
-def mishap(total: int, table: str, ruleset: str = "6e") -> Game:
+def mishap(total: int, table: str) -> Game:
     """Miscast Bolt with a three-wound wizard with a Power Stone, and roll `total` on the table."""
     spells = spell("Bolt", 5, 10), spell("Second", 5), lasting(in_play=True)
     keys: Data = {"wounds": 3, "points": 90, "items": ["Power Stone"], "base_contact": [CONTACT]}
     side, rules = army(wizard(4, *spells, **keys), OTHER), {"miscast_table": table}
+    ruleset = "7e" if (total, table) == (7, "7e") else "6e"  # with dice of his own
     battle = game(side, ENEMY, phases=3, ruleset=ruleset, rules=rules)
     battle.miscast("Bolt", (total - 6, 6) if total > 7 else (1, total - 1))
     return battle
 
 
-def knows_bolt(battle: Game) -> bool:
-    return bool(int(battle.state.known[0]) >> battle.spell("Bolt", 0) & 1)
+HIM, NEAR = -30, -7
+"""Points of a hit on the caster, and on the model in contact."""
+BARRED, STOPPED = Lock.OWN_NEXT_PHASE + BARS_ITEMS, Lock.PHASE_END + BARS_ITEMS
+ALL_BUT_BOLT = {"Second", "Ward", "Spark"}
+CASES: list[tuple[str, tuple[int, ...], list[tuple[float, int]], Data]] = [
+    ("6e", (2,), [(5 / 6, HIM), (5 / 6, NEAR)], {"castable": ALL_BUT_BOLT}),
+    ("6e", (3,), [], {"points": 0, "lock": Lock.SIX, "castable": {"Spark"}}),
+    ("6e", (4,), [], {"node": Node.FREE_SPELL, "mover": 1, "castable": {"Cheap"}}),
+    ("6e", (5, 6), [], {"lock": BARRED, "in_play": {"Curse"}, "castable": {"Spark"}}),
+    ("6e", (7,), [], {"node": Node.IN_PLAY, "power": 0}),
+    ("6e", (8, 9), [(2 / 3, HIM)], {"in_play": set(), "active": 1}),
+    ("6e", (10, 11), [(5 / 6, HIM)], {"knows_bolt": False, "castable": ALL_BUT_BOLT}),
+    ("6e", (12,), [], {"points": 0, "level": 3, "knows_bolt": False}),
+    ("7e", (2,), [(5 / 6, NEAR)], {"points": -90 + NEAR, "wounds": 0}),
+    ("7e", (3, 4), [(5 / 6, HIM), (5 / 6, NEAR)], {"level": 4, "knows_bolt": True}),
+    ("7e", (5, 6), [], {"node": Node.FREE_SPELL, "castable": {"Cheap", "Dear"}}),
+    ("7e", (7,), [(1 / 3, HIM)], {"own_dice": [0, 2], "lock": STOPPED, "castable": {"Spark"}}),
+    ("7e", (8, 9), [(2 / 3, HIM)], {"in_play": set(), "items": [0, 0], "active": 1}),
+    ("7e", (10, 11), [(5 / 6, HIM)], {"level": 3, "knows_bolt": False}),
+    ("7e", (12,), [], {"points": 10, "node": Node.NOMINATE, "knows_bolt": False}),
+]
+"""A table, totals of one row, chances and points of its hits in their order, and facts."""
 
 
 @pytest.mark.parametrize("table", ["6e", "7e"])
@@ -45,97 +66,18 @@ def test_rows_come_up_as_often_as_their_totals(table: str) -> None:
     assert battle.outcomes() == pytest.approx(expected)
 
 
-def test_6e_2_hits_the_caster_and_all_in_contact_at_strength_10() -> None:
-    battle = mishap(2, "6e")
-    assert battle.roll(2, 1, 1) == -30
-    assert battle.roll(2, 1, 1) == -7
-    check(battle, node=Node.NOMINATE, castable={"Second", "Ward", "Spark"})
-
-
-def test_6e_3_locks_him_until_he_rolls_a_six() -> None:
-    check(mishap(3, "6e"), lock=Lock.SIX, castable={"Spark"}, points=0)
-
-
-def test_6e_4_gives_the_enemy_a_free_spell_no_dearer_than_the_miscast_one() -> None:
-    check(mishap(4, "6e"), node=Node.FREE_SPELL, mover=1, castable={"Cheap"})
-
-
-@pytest.mark.parametrize("total", [5, 6])
-def test_6e_5_and_6_bar_casting_and_items_until_his_next_phase(total: int) -> None:
-    lock = Lock.OWN_NEXT_PHASE + BARS_ITEMS
-    check(mishap(total, "6e"), lock=lock, in_play={"Curse"}, castable={"Spark"})
-
-
-def test_6e_7_loses_the_sides_dice() -> None:
-    check(mishap(7, "6e"), node=Node.IN_PLAY, power=0)
-
-
-@pytest.mark.parametrize("total", [8, 9])
-def test_6e_8_and_9_hit_him_end_spells_in_play_and_casting(total: int) -> None:
-    battle = mishap(total, "6e")
-    assert battle.outcomes()[1] == pytest.approx(2 / 3)
-    assert battle.roll(3, 1, 1) == -30
-    check(battle, in_play=set(), active=1)
-
-
-@pytest.mark.parametrize("total", [10, 11])
-def test_6e_10_and_11_hit_him_and_he_forgets_the_spell(total: int) -> None:
-    battle = mishap(total, "6e")
-    assert battle.outcomes()[1] == pytest.approx(5 / 6)
-    assert battle.roll(2, 1, 1) == -30
-    assert not knows_bolt(battle)
-    assert battle.can_cast("Second")
-
-
-def test_6e_12_costs_the_spell_and_a_level() -> None:
-    battle = mishap(12, "6e")
-    check(battle, points=0, level=3)
-    assert not knows_bolt(battle)
-
-
-def test_7e_2_removes_him_and_hits_all_in_contact_at_strength_10() -> None:
-    battle = mishap(2, "7e")
-    assert battle.points == -90
-    assert battle.roll(2, 6, 1) == -7
-    assert battle.state.wounds[0, 0] == 0
-
-
-@pytest.mark.parametrize("total", [3, 4])
-def test_7e_3_and_4_hit_him_and_all_in_contact_at_strength_6(total: int) -> None:
-    battle = mishap(total, "7e")
-    assert battle.outcomes()[1] == pytest.approx(5 / 6)
-    assert battle.roll(2, 6, 1) == -30
-    assert battle.roll(2, 6, 1) == -7
-
-
-@pytest.mark.parametrize("total", [5, 6])
-def test_7e_5_and_6_give_the_enemy_any_spell_free(total: int) -> None:
-    check(mishap(total, "7e"), node=Node.FREE_SPELL, castable={"Cheap", "Dear"})
-
-
-def test_7e_7_hits_him_costs_his_own_dice_and_stops_him() -> None:
-    battle = mishap(7, "7e", "7e")
-    assert battle.outcomes()[1] == pytest.approx(1 / 3)
-    assert battle.roll(5, 1, 1) == -30
-    check(battle, own_dice=[0, 2], lock=Lock.PHASE_END + BARS_ITEMS, castable={"Spark"})
-
-
-@pytest.mark.parametrize("total", [8, 9])
-def test_7e_8_and_9_end_the_phase_and_empty_items(total: int) -> None:
-    battle = mishap(total, "7e")
-    assert battle.roll(3, 6, 1) == -30
-    check(battle, in_play=set(), items=[0, 0], active=1)
-
-
-@pytest.mark.parametrize("total", [10, 11])
-def test_7e_10_and_11_hit_him_and_cost_a_level_and_the_spell(total: int) -> None:
-    battle = mishap(total, "7e")
-    assert battle.roll(2, 6, 1) == -30
-    assert battle.state.level[0, 0] == 3
-    assert not knows_bolt(battle)
-
-
-def test_7e_12_casts_the_spell_and_he_forgets_it() -> None:
-    battle = mishap(12, "7e")
-    check(battle, points=10, node=Node.NOMINATE)
-    assert not knows_bolt(battle)
+@pytest.mark.parametrize(("table", "totals", "hits", "facts"), CASES)
+def test_rows_of_the_rulebooks_tables(
+    table: str, totals: tuple[int, ...], hits: list[tuple[float, int]], facts: Data
+) -> None:
+    expected = dict(facts)
+    knows_bolt = expected.pop("knows_bolt", None)
+    for total in totals:
+        battle = mishap(total, table)
+        for chance, points in hits:
+            assert battle.outcomes()[1] == pytest.approx(chance)
+            assert battle.roll(6, 6, 1) == points
+        check(battle, **expected)
+        if knows_bolt is not None:
+            known = int(battle.state.known[0]) >> battle.spell("Bolt", 0) & 1
+            assert known == knows_bolt

@@ -12,7 +12,6 @@ ROLLS = {dice: list(product(range(1, FACES + 1), repeat=dice)) for dice in range
 
 
 def ends(roll: tuple[int, ...], number: int, double_six: bool) -> bool:
-    """Return whether a dispel roll ends a spell."""
     if roll.count(1) >= 2:
         return False
     return sum(roll) >= number or (double_six and roll.count(6) >= 2)

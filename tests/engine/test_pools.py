@@ -15,7 +15,6 @@ FAMILIAR, JEWEL, BALANCE = "Power Familiar", "Jewel of the Dusk", "Master Rune o
 
 
 def pools(caster: Data, dispeller: Data | None = None, **keys: Any) -> tuple[int, int]:
-    """Return power and dispel dice of the first phase."""
     battle = game(caster, dispeller, **keys)
     assert battle.node == Node.NOMINATE
     return int(battle.state.power), int(battle.state.dispel)
@@ -26,7 +25,6 @@ def mages(*levels: int, **keys: Any) -> list[Data]:
 
 
 def dispel_dice(dispeller: Data, **keys: Any) -> int:
-    """Return the dispel dice of an army in the first phase of its enemy."""
     return pools(army(*mages(1)), dispeller, **keys)[1]
 
 
@@ -36,36 +34,35 @@ def pools_with(level: int = 4, **keys: Any) -> tuple[int, int]:
     return pools(side, side)
 
 
-@pytest.mark.parametrize(("level", "power"), [(1, 3), (2, 4), (3, 5), (4, 6)])
-def test_power_dice_of_a_level(level: int, power: int) -> None:
-    assert pools(army(wizard(level, BOLT)))[0] == power
+@pytest.mark.parametrize(("level", "power", "dispel"), [(1, 3, 3), (2, 4, 3), (3, 5, 4), (4, 6, 4)])
+def test_dice_of_a_level(level: int, power: int, dispel: int) -> None:
+    side = army(wizard(level, BOLT))
+    assert pools(side, side) == (power, dispel)
+    assert pools(side, army())[1] == 2  # without any wizard
 
 
-@pytest.mark.parametrize(("level", "dispel"), [(1, 3), (2, 3), (3, 4), (4, 4)])
-def test_dispel_dice_of_a_level(level: int, dispel: int) -> None:
-    assert dispel_dice(army(wizard(level))) == dispel
+@pytest.mark.parametrize(
+    ("level", "keys", "dice"),
+    [
+        (4, {}, (8, 6)),  # wizards add up
+        (4, {"status": "fleeing"}, (4, 4)),
+        (4, {"status": "dead"}, (4, 4)),
+        (1, {"items": [FAMILIAR]}, (6, 6)),
+        (1, {"status": "fleeing", "items": [FAMILIAR]}, (5, 5)),
+        (1, {"status": "dead", "items": [FAMILIAR]}, (4, 4)),
+    ],
+)
+def test_fleeing_and_dead_wizards_make_no_dice_and_items_of_the_dead(
+    level: int, keys: Data, dice: tuple[int, int]
+) -> None:
+    assert pools_with(level, **keys) == dice
 
 
-def test_every_army_has_two_dispel_dice_without_any_wizard() -> None:
-    assert dispel_dice(army()) == 2
-
-
-def test_wizards_add_up() -> None:
-    assert pools_with(4) == (8, 6)
-
-
-def test_a_fleeing_wizard_makes_no_dice() -> None:
-    assert pools_with(status="fleeing") == (4, 4)
-
-
-def test_a_dead_wizard_makes_no_dice() -> None:
-    assert pools_with(status="dead") == (4, 4)
-
-
-def test_a_rallied_wizard_acts_as_normal() -> None:
-    side = army(wizard(4, BOLT, status="rallied"))
+def test_a_rallied_wizard_acts_as_normal_and_a_fleeing_one_cannot_cast() -> None:
+    runner = wizard(4, spell("Panic"), status="fleeing", name="Runner")
+    side = army(wizard(4, BOLT, status="rallied"), runner)
     assert pools(side, side) == (6, 4)
-    assert game(side).can_cast("Bolt")
+    check(game(side), castable={"Bolt"})
 
 
 @pytest.mark.parametrize("ruleset", ["6e", "7e"])
@@ -81,51 +78,21 @@ def test_a_wizard_off_the_table_makes_no_dice_and_its_items_are_away(ruleset: st
     assert not battle.can_cast("Far")
 
 
-@pytest.mark.parametrize("ruleset", ["6e", "7e"])
-def test_a_runesmith_off_the_table_makes_no_dice(ruleset: str) -> None:
-    dwarfs = army(runesmiths=[{"name": "Smith", "status": "off_table"}])
-    assert dispel_dice(dwarfs, ruleset=ruleset) == 2
-
-
-def test_a_fleeing_wizard_cannot_cast() -> None:
-    runner = wizard(4, spell("Panic"), status="fleeing", name="Runner")
-    assert not game(army(*mages(1), runner)).can_cast("Panic")
-
-
-def test_a_dwarf_army_has_four_dispel_dice() -> None:
-    assert dispel_dice(army(dwarf=True)) == 4
+SMITHS = [{"name": "Lord", "rank": "runelord"}, {"name": "Smith"}, {"name": "Younger"}]
+AWAY = [{"name": status, "status": status} for status in ("fleeing", "dead", "off_table")]
 
 
 @pytest.mark.parametrize(("ruleset", "dispel"), [("6e", 7), ("7e", 8)])
-def test_runesmiths_and_runelords(ruleset: str, dispel: int) -> None:
-    runes = [{"name": "Lord", "rank": "runelord"}, {"name": "Smith"}, {"name": "Younger"}]
-    assert dispel_dice(army(dwarf=True, runesmiths=runes), ruleset=ruleset) == dispel
+def test_dwarfs_runesmiths_and_runelords(ruleset: str, dispel: int) -> None:
+    assert dispel_dice(army(dwarf=True, runesmiths=SMITHS), ruleset=ruleset) == dispel
+    assert dispel_dice(army(dwarf=True), ruleset=ruleset) == 4
+    assert dispel_dice(army(runesmiths=AWAY), ruleset=ruleset) == 2
 
 
-@pytest.mark.parametrize("status", ["fleeing", "dead"])
-def test_a_runesmith_who_flees_or_is_dead_makes_no_dice(status: str) -> None:
-    assert dispel_dice(army(runesmiths=[{"name": "Smith", "status": status}])) == 2
-
-
-def test_bonus_dice_of_items() -> None:
-    side = army(wizard(1, BOLT, items=[FAMILIAR]))
-    assert pools(side, side) == (4, 4)
+def test_dice_of_items_of_the_army_and_of_a_fleeing_bearer_and_fixed_pools() -> None:
     assert pools(army(*mages(1), items=[FAMILIAR]), army())[0] == 4
-
-
-@pytest.mark.parametrize(("status", "dice"), [("fleeing", (5, 5)), ("dead", (4, 4))])
-def test_bonus_dice_of_an_item_stay_while_its_bearer_flees(
-    status: str, dice: tuple[int, int]
-) -> None:
-    assert pools_with(1, status=status, items=[FAMILIAR]) == dice
-
-
-def test_a_rune_of_balance_works_while_its_bearer_flees() -> None:
     balance = {"name": "Smith", "status": "fleeing", "items": [BALANCE]}
     assert pools(army(*mages(1)), army(runesmiths=[balance])) == (2, 3)
-
-
-def test_fixed_pools() -> None:
     caster = army(*mages(4), power_dice=9)
     assert pools(caster, army(*mages(4), dispel_dice=1, items=[FAMILIAR])) == (9, 1)
 
@@ -160,14 +127,6 @@ def test_the_caster_moves_first_and_only_he_casts() -> None:
     assert len(battle.legal_actions()) == 2
 
 
-def test_dice_left_are_gone_in_the_next_phase() -> None:
-    side = army(*mages(2))
-    battle = game(side, side, phases=2)
-    battle.stop()
-    check(battle, active=1, power=4, dispel=3)
-
-
 def test_no_wizard_and_nothing_in_play_ends_the_battle_at_once() -> None:
     assert game(army(), army(*mages(4))).is_over
-    battle = game(army(), army(wizard(1, lasting(in_play=True))))
-    assert battle.node == Node.IN_PLAY
+    assert game(army(), army(wizard(1, lasting(in_play=True)))).node == Node.IN_PLAY

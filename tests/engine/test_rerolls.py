@@ -11,12 +11,10 @@ from wfb_gym.engine.state import Node
 
 from .facts import check
 
-REROLL_ALL = actions.REROLL_ALL
 MAGE = wizard(4, spell("Bolt", 8), spell("Second"))
 
 
 def reroll(face: int) -> int:
-    """Return the action that re-rolls one die of that face."""
     return actions.FIRST_REROLL + face - 1
 
 
@@ -32,7 +30,6 @@ DISPELS = charm(of="dispel")
 def cast(
     *faces: int, item: Data | None = None, charms: int = 1, value: int = 8, **keys: Any
 ) -> Game:
-    """Return a cast with these dice by a wizard with charms."""
     mage = wizard(4, spell("Bolt", value), spell("Second"), items=["Charm"] * charms)
     battle = game(army(mage), items=[item or charm()], **{**miscast(), **keys})
     battle.cast_with("Bolt", *faces)
@@ -40,7 +37,6 @@ def cast(
 
 
 def attacked(item: Data, *faces: int, charms: int = 1, **keys: Any) -> Game:
-    """Return a battle after a cast with these dice, against an army with charms."""
     foe = army(dispel_dice=4, items=["Charm"] * charms)
     battle = game(army(MAGE), foe, items=[item], **keys)
     battle.cast_with("Bolt", *faces)
@@ -55,23 +51,19 @@ def dispel(*faces: int, item: Data = DISPELS, **keys: Any) -> Game:
     return battle
 
 
-def test_one_die_of_the_chosen_face_is_rolled_again() -> None:
-    battle = cast(2, 5)
+@pytest.mark.parametrize(
+    ("item", "action", "dice"), [(charm(), reroll(2), 1), (charm("all"), actions.REROLL_ALL, 2)]
+)
+def test_one_die_of_the_chosen_face_is_rolled_again_or_all(
+    item: Data, action: int, dice: int
+) -> None:
+    battle = cast(2, 5, item=item)
     assert battle.node == Node.KEEP_CASTING
-    assert battle.legal_actions() == [PASS, reroll(2), reroll(5)]
-    battle.act(reroll(2))
-    assert battle.dice_to_roll == 1
-    battle.roll(3)
+    assert battle.legal_actions() == ([PASS, reroll(2), reroll(5)] if dice == 1 else [PASS, action])
+    battle.act(action)
+    assert battle.dice_to_roll == dice
+    battle.roll(*(3, 5)[:dice])
     check(battle, node=Node.DISPEL, number=8)
-
-
-def test_all_dice_are_rolled_again() -> None:
-    battle = cast(2, 3, 2, item=charm("all"))
-    assert battle.legal_actions() == [PASS, REROLL_ALL]
-    battle.act(REROLL_ALL)
-    assert battle.dice_to_roll == 3
-    battle.roll(3, 3, 2)
-    assert battle.state.number == 8
 
 
 @pytest.mark.parametrize(
@@ -81,78 +73,52 @@ def test_all_dice_are_rolled_again() -> None:
         ((2, 3), charm(), [reroll(2), (2,)], {"node": Node.NOMINATE, "power": 4, "items": [0, 0]}),
         ((4, 4), charm(), [reroll(4), (1,)], {"node": Node.NOMINATE}),
         ((6, 6), charm(), [], {"node": Node.NOMINATE, "points": 10}),
+        ((6, 3), charm(), [reroll(3), (6,)], {"node": Node.DISPEL, "number": 12}),
+        ((1, 4), charm(), [reroll(4), (1,)], {"node": Node.NOMINATE}),
+        ((1, 1, 6), charm(), [], {"node": Node.ROLL_MISCAST}),
+        ((1, 1, 6), charm("all"), [], {"node": Node.ROLL_MISCAST}),
         ((1, 4), FREE, [reroll(4), (1,)], {"node": Node.ROLL_MISCAST}),
         ((1, 1), FREE, [PASS], {"node": Node.ROLL_MISCAST}),
+        ((1, 1, 5), FREE, [reroll(1), (3,)], {"node": Node.DISPEL, "number": 9}),
         ((6, 2), FREE, [reroll(2), (6,)], {"points": 10}),
         ((6, 6), FREE, [reroll(6), (2,)], {"node": Node.DISPEL}),
     ],
-    ids=["kept", "spent", "worse", "irresistible", "to a miscast", "a kept miscast",
-         "to irresistible force", "from irresistible force"],
+    ids=["kept", "spent", "worse", "irresistible", "never to irresistible force",
+         "never to a miscast", "a miscast", "a miscast with all", "to a miscast", "a kept miscast",
+         "from a miscast", "to irresistible force", "from irresistible force"],
 )  # fmt: skip
 def test_results_of_re_rolled_casts(
     faces: tuple[int, ...], item: Data, script: list[Any], expected: Data
 ) -> None:
+    """Only an item with this rule changes a result of the natural dice."""
     battle = cast(*faces, item=item)
     battle.play(script)
     check(battle, **expected)
 
 
-def test_no_die_is_re_rolled_twice() -> None:
+def test_no_die_is_re_rolled_twice_and_one_or_two_fails_by_the_dice_as_they_lie_then() -> None:
     battle = cast(2, 2, charms=3)
     battle.play([reroll(2), (3,)])
     assert battle.node == Node.KEEP_CASTING
     assert battle.legal_actions() == [PASS, reroll(2)]
     battle.play([reroll(2), (2,)])
     check(battle, node=Node.NOMINATE, items=[1, 0])
-
-
-@pytest.mark.parametrize("dice", ["one", "all"])
-def test_a_re_roll_cannot_prevent_a_miscast(dice: str) -> None:
-    assert cast(1, 1, 6, item=charm(dice)).node == Node.ROLL_MISCAST
-
-
-def test_a_re_roll_cannot_make_a_spell_irresistible() -> None:
-    battle = cast(6, 3)
-    battle.play([reroll(3), (6,)])
-    check(battle, node=Node.DISPEL, number=12)
-
-
-def test_a_re_roll_cannot_cause_a_miscast() -> None:
-    battle = cast(1, 4)
-    battle.play([reroll(4), (1,)])
-    assert battle.node == Node.NOMINATE
-
-
-def test_one_or_two_fails_by_the_dice_as_they_lie_after_re_rolls() -> None:
     battle = cast(2, value=3)
     battle.play([reroll(2), (3,)])
     assert battle.node == Node.DISPEL
 
 
-def test_an_item_that_says_so_can_prevent_a_miscast() -> None:
-    battle = cast(1, 1, 5, item=FREE)
-    assert battle.node == Node.KEEP_CASTING
-    battle.play([reroll(1), (3,)])
-    check(battle, node=Node.DISPEL, number=9)
-
-
 def test_in_the_seventh_edition_a_cast_is_re_rolled_whole() -> None:
     rules = {"reroll_all_dice": True, "miscast_table": "6e"}
-    battle = cast(2, 3, rules=rules)
-    assert battle.legal_actions() == [PASS, REROLL_ALL]
-    battle.act(REROLL_ALL)
-    assert battle.dice_to_roll == 2
+    assert cast(2, 3, rules=rules).legal_actions() == [PASS, actions.REROLL_ALL]
     # a dispel is still re-rolled one die at a time
     assert dispel(2, 3, rules=rules).legal_actions() == [PASS, reroll(2), reroll(3)]
 
 
-def test_a_dispel_re_roll_must_be_declared_before_the_dice() -> None:
+def test_a_dispel_re_roll_must_be_declared_before_the_dice_and_is_used_or_lost() -> None:
     battle = attacked(DISPELS, 4, 4)
     battle.dispel(2, 3)
     check(battle, points=10, foes_items=[1, 0])
-
-
-def test_a_declared_dispel_re_roll_is_used_or_lost() -> None:
     battle = dispel(5, 3)
     assert battle.node == Node.KEEP_DISPEL
     battle.act(PASS)

@@ -5,23 +5,17 @@ from fractions import Fraction as F
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
-from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
+from tests.support.builders import PASS, Data, Game, army, game, known, miscast, unit, wizard
 from tests.support.builders import spell as plain
 from wfb_gym.engine.state import Node, ReturnTo
-from wfb_gym.rules.damage import hits_pmf
-from wfb_gym.rules.sharing import shared_pmfs
-from wfb_gym.scenario import Scenario, scenario_from_dict
-from wfb_gym.solver.potential import potentials
 
 from .enumeration import D6, TWO_D6, binomial
-from .test_laws import check_battle, in_array, positions
-from .test_spells_damage import WOUND
+from .test_laws import check_battle
+from .test_spells_damage import HELD, WOUND
 
 SHARING = (Node.ROLL_HITS, Node.ROLL_ODD_HIT, Node.ROLL_STRIKE)
-HELD = (1, 1, 1)
 
 
 def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
@@ -42,7 +36,6 @@ def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: An
 
 
 def left(battle: Game) -> tuple[int, ...]:
-    """Return the wounds left of the unit and of each hero."""
     heroes = len(battle.armies[1].characters)
     wounds = [int(wounds) for wounds in battle.state.wounds[1][:heroes]]
     return battle.units_left(1)[0], *wounds
@@ -62,17 +55,16 @@ def found(battle: Game) -> dict[tuple[int, ...], float]:
 
 
 class Victim(NamedTuple):
-    """Wounds left, the chance that a hit wounds, and the wounds of such a hit."""
+    """Wounds left, and the chance that a hit wounds."""
 
     wounds: int
     chance: F
-    each: int = 1
 
     def after(self, hits: int) -> dict[int, F]:
         """Return the probability of each number of wounds left."""
         law: dict[int, F] = {}
         for works, chance in binomial(hits, self.chance).items():
-            end = max(0, self.wounds - works * self.each)
+            end = max(0, self.wounds - works)
             law[end] = law.get(end, F(0)) + chance
         return law
 
@@ -100,7 +92,6 @@ def expected(
 
 
 def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
-    """Compare the engine's probabilities with the enumeration."""
     computed = found(battle)
     wanted = {key: float(probability) for key, probability in law.items() if probability}
     assert computed.keys() == wanted.keys()
@@ -108,12 +99,12 @@ def check(battle: Game, law: Mapping[tuple[int, ...], F]) -> None:
     assert sum(computed.values()) == pytest.approx(1.0, abs=1e-12)
 
 
-def pair(hits: Mapping[int, F], chance: F = F(2, 3)) -> dict[tuple[int, ...], F]:
+def pair(hits: Mapping[int, F]) -> dict[tuple[int, ...], F]:
     """Return the results for three models and a hero of two wounds."""
-    return expected(hits, 3, Victim(3, chance), Victim(2, chance))
+    return expected(hits, 3, Victim(3, F(2, 3)), Victim(2, F(2, 3)))
 
 
-def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast() -> None:
+def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast_and_a_storm() -> None:
     battle = blast()
     assert battle.node == Node.ROLL_HITS
     check(battle, pair(TWO_D6))
@@ -121,16 +112,10 @@ def test_a_hero_among_three_models_is_hurt_by_a_fiery_blast() -> None:
     assert sum(p for (_, wounds), p in law.items() if wounds < 2) == pytest.approx(0.8004, abs=5e-5)
     points = sum(p * 50 * (2 - wounds) for (_, wounds), p in law.items())
     assert points == pytest.approx(56.28, abs=5e-3)
+    check(blast(spell="Storm of Cronos"), pair(D6))
 
 
-@pytest.mark.parametrize(
-    ("name", "chance"), [("Master of Stone", F(5, 6)), ("Storm of Cronos", F(2, 3))]
-)
-def test_a_hero_among_three_models_is_hurt_by_d6_hits(name: str, chance: F) -> None:
-    check(blast(spell=name), pair(D6, chance))
-
-
-@pytest.mark.parametrize("models", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("models", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_members_of_all_kinds_share_the_hits(models: int) -> None:
     """Characters with different profiles, models of several wounds, flames on flammable models."""
     tough, burning = hero("Tough", 3, toughness=5), hero("Burning", 4, traits=["flammable"])
@@ -138,18 +123,13 @@ def test_members_of_all_kinds_share_the_hits(models: int) -> None:
     battle = blast(models, tough, burning, saved, wounds=2, toughness=4, armour_save=5)
     # T4 6+ after a Strength of 4, T5, T3 burning, T3 5+ and 5++
     body, heroes = Victim(2 * models, F(5, 12)), [Victim(3, F(1, 3))]
-    heroes += [Victim(4, F(2, 3), 1), Victim(1, F(2, 3) * F(2, 3) * F(2, 3))]
+    heroes += [Victim(4, F(2, 3)), Victim(1, F(2, 3) * F(2, 3) * F(2, 3))]
     check(battle, expected(TWO_D6, models, body, *heroes))
-
-
-def test_five_models_protect_their_characters() -> None:
-    battle = blast(5)
-    assert battle.node == Node.ROLL_STRIKE
-    assert {wounds for _, wounds in found(battle)} == {2}
 
 
 @pytest.mark.parametrize(("dead", "shared"), [(1, False), (2, True)])
 def test_the_models_left_at_the_strike_decide(dead: int, shared: bool) -> None:
+    """Five protect their characters."""
     mages = wizard(4, known("Fire Ball")), wizard(4, known("Fiery Blast"), name="Second")
     battle = game(army(*mages), army(units=[unit(models=6)], heroes=[hero()]), phases=4)
     battle.works("Fire Ball", "Spears")
@@ -183,29 +163,23 @@ def test_dice_share_the_hits_out() -> None:
     assert again.dice_missing(6) == 1  # no member is the sixth
     again.roll(6, 5, 1)
     assert again.dice_missing() == 3 * 2
-
-
-def test_fewer_hits_than_members_fall_on_some_of_them() -> None:
-    battle = blast(3, spell="Fire Ball")
-    battle.roll(1)
-    assert battle.outcomes() == pytest.approx({0: 0.75, 1: 0.25})
-    struck, spared = battle, battle.copy()
-    struck.roll(1)
-    assert struck.roll(*WOUND) == 50
-    assert struck.node == Node.NOMINATE
-    assert (struck.state.hits, struck.state.odd_hit) == (0, 0)
+    few = blast(spell="Fire Ball")  # fewer hits than members fall on some of them
+    few.roll(1)
+    assert few.outcomes() == pytest.approx({0: 0.75, 1: 0.25})
+    spared = few.copy()
+    few.roll(1)
+    assert few.roll(*WOUND) == 50
+    assert few.node == Node.NOMINATE
+    assert (few.state.hits, few.state.odd_hit) == (0, 0)
     spared.roll(4)
     assert (spared.node, spared.dice_missing()) == (Node.ROLL_STRIKE, 3)
     assert spared.roll(*WOUND) == 6
-
-
-def test_even_hits_need_no_roll_for_odd_ones() -> None:
-    battle = blast(3)
-    battle.roll(4, 4)
-    assert (battle.node, battle.dice_missing()) == (Node.ROLL_STRIKE, 3 * 2)
-    battle.roll(*WOUND * 2)
-    assert left(battle) == (3, 0)
-    assert battle.dice_missing() == 3 * 6
+    even = blast()
+    even.roll(4, 4)
+    assert (even.node, even.dice_missing()) == (Node.ROLL_STRIKE, 3 * 2)
+    even.roll(*WOUND * 2)
+    assert left(even) == (3, 0)
+    assert even.dice_missing() == 3 * 6
 
 
 def test_more_than_six_members_are_numbered_by_two_dice() -> None:
@@ -231,19 +205,6 @@ def test_dead_and_separate_characters_take_no_share() -> None:
     assert blast(3, dead).node == Node.ROLL_STRIKE
 
 
-def test_one_slain_earlier_takes_no_share() -> None:
-    mages = wizard(4, known("Fiery Blast")), wizard(4, known("Fiery Blast"), name="Second")
-    foe = army(units=[unit(models=3)], heroes=[hero("A", 1), hero("B")])
-    battle = game(army(*mages), foe, phases=4)
-    battle.works("Fiery Blast", "Spears", wizard=0)
-    battle.roll(1, 4)
-    battle.roll(*WOUND)  # A is slain
-    battle.roll(*HELD)
-    battle.roll(*HELD * 3)
-    battle.works("Fiery Blast", "Spears", wizard=1)
-    check(battle, {(body, 0, one): p for (body, one), p in pair(TWO_D6).items()})
-
-
 @pytest.mark.parametrize("name", ["Burning Head", "Wall of Fire", "Rule of Burning Iron"])
 def test_hits_on_single_models_are_not_shared(name: str) -> None:
     battle = blast(4, spell=name)
@@ -263,10 +224,14 @@ def test_the_focal_model_of_daemons_is_one_of_the_models() -> None:
     check(battle, {(body, int(body > 0), one): p for (body, one), p in pair(D6).items()})
 
 
-def test_comets_share_their_hits() -> None:
-    foe = army(units=[unit(models=3)], heroes=[hero()])
+def test_a_chain_of_hits_and_those_of_a_comet_are_shared_out() -> None:
+    battle = blast(1, spell="Conflagration of Doom")
+    assert sum(battle.outcomes().values()) == pytest.approx(1.0, abs=1e-12)
+    battle.roll(1, 3, 2, 1, 1)  # 1, then 3 against 2, then the end
+    assert battle.state.hits == 4
+    assert battle.dice_missing() == 3 * 2
     mage = wizard(4, known("The Comet of Casandora"), plain("Bolt"))
-    comet = game(army(mage), foe, phases=6)
+    comet = game(army(mage), army(units=[unit(models=3)], heroes=[hero()]), phases=6)
     comet.works("The Comet of Casandora", "Spears")
     while not comet.is_chance():
         comet.act(PASS)
@@ -276,80 +241,25 @@ def test_comets_share_their_hits() -> None:
     check(comet, pair(TWO_D6))
 
 
-def test_a_chain_of_hits_is_shared_out() -> None:
-    battle = blast(1, spell="Conflagration of Doom")
-    assert sum(battle.outcomes().values()) == pytest.approx(1.0, abs=1e-12)
-    battle.roll(1, 3, 2, 1, 1)  # 1, then 3 against 2, then the end
-    assert battle.state.hits == 4
-    assert battle.dice_missing() == 3 * 2
-
-
-@pytest.mark.parametrize(("models", "characters"), [(1, 1), (4, 2), (3, 6)])
-def test_shares_of_a_unit_and_of_one_character(models: int, characters: int) -> None:
-    hits = hits_pmf("2D6")
-    on_models, on_one = shared_pmfs(hits, models, characters)
-    assert on_models.sum() == pytest.approx(1.0)
-    assert on_one.sum() == pytest.approx(1.0)
-    mean = sum(k * p for k, p in enumerate(hits))
-    members = models + characters
-    assert sum(k * p for k, p in enumerate(on_one)) == pytest.approx(mean / members)
-    assert sum(k * p for k, p in enumerate(on_models)) == pytest.approx(mean * models / members)
-
-
-def shared_battles(*spells: str) -> Scenario:
-    """Draw small units on both sides, with characters and Daemons in them."""
+def test_laws_of_a_battle_hold_where_hits_are_shared() -> None:
+    """Small units on both sides have characters and Daemons in them."""
     pink = unit("Horrors", 4, wounds=2, traits=["daemons"])
     focal = wizard(2, known("Fiery Blast"), name="Focal", daemon_unit="Horrors")
     guests = [hero(), hero("Second", 1, toughness=4), hero("Guest", 3, unit="Horrors")]
-    sky = wizard(4, *map(known, spells), unit="Spears")
-    document = {
-        "name": "test",
-        "caster": army(sky, units=[unit(models=3)], heroes=[hero()]),
-        "dispeller": army(focal, units=[unit(models=6), pink], heroes=guests),
-        "phases": 5,
-    }
-    return scenario_from_dict({**document, **miscast({"kind": "free_spell", "limit": "any"})})
-
-
-def test_laws_of_a_battle_hold_where_hits_are_shared() -> None:
-    scenario = shared_battles("Storm of Cronos", "Fire Ball")
-    nodes: set[Node] = set()
-    for seed in range(12):
-        check_battle(scenario, seed)
-        nodes |= {battle.node for battle in positions(scenario, seed)}
+    house = miscast({"kind": "free_spell", "limit": "any"})
+    landings, nodes = 0, set[Node]()
+    for spells in (["Storm of Cronos", "Fire Ball"], ["The Comet of Casandora"]):
+        sky = wizard(4, *map(known, spells), unit="Spears")
+        own = army(sky, units=[unit(models=3)], heroes=[hero()])
+        foe = army(focal, units=[unit(models=6), pink], heroes=guests)
+        scenario = game(own, foe, phases=5, **house).scenario
+        for seed in range(8):
+            for battle in check_battle(scenario, seed):
+                nodes.add(battle.node)
+                comets = battle.state.return_to == ReturnTo.COMETS
+                landings += battle.node == Node.ROLL_ODD_HIT and comets
     assert nodes >= set(SHARING)
-
-
-def test_the_potential_falls_while_a_comet_strikes_small_units() -> None:
-    landings = 0
-    for seed in range(20):
-        visited = positions(shared_battles("The Comet of Casandora"), seed)
-        states = np.concatenate([in_array(each.state) for each in visited])
-        assert (np.diff(potentials(visited[0].packed_scenarios, states)) < 0).all()
-        sharing = (states["node"] == Node.ROLL_ODD_HIT) & (states["return_to"] == ReturnTo.COMETS)
-        landings += int(sharing.sum())
     assert landings
-
-
-# In the last phase models beyond any possible loss are forgotten, but not models protecting a hero
-# from a spell after the next.
-
-
-def after_a_loss(models: int, wounds: int) -> Game:
-    """Return a battle after one of three bolts of one hit, aimed at a unit with a hero in it."""
-    bolts = [aimed(name, 5, damage={"hits": "1", "strength": 4}) for name in ("A", "B", "C")]
-    battle = game(army(wizard(4, *bolts)), army(units=[unit(models=models)], heroes=[hero()]))
-    battle.works("A", "Spears")
-    battle.resolve(wounds)
-    return battle
-
-
-def test_models_that_protect_a_hero_are_not_forgotten() -> None:
-    # One model may fall before the last bolt: five must be left then.
-    assert after_a_loss(20, 0).key() == after_a_loss(7, 1).key()
-    assert after_a_loss(7, 1).key() == after_a_loss(6, 0).key()
-    assert after_a_loss(6, 1).key() != after_a_loss(6, 0).key()
-    assert left(after_a_loss(20, 0)) == (6, 2)
 
 
 @pytest.mark.parametrize(("foe", "wounds"), [(known("Storm of Cronos"), 3), (plain("Bolt"), 1)])

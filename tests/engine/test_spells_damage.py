@@ -20,8 +20,6 @@ from .enumeration import D6, TWO_D6, binomial
 
 
 class Foe(NamedTuple):
-    """The target of the hits."""
-
     models: int = 10
     toughness: int = 3
     armour: int = 7
@@ -29,11 +27,8 @@ class Foe(NamedTuple):
     wounds: int = 1
     points: float = 6.0
     flammable: bool = False
-    touched: int = 0  # models that a template only touches
-    struck: int = 0  # models struck for certain
 
     def as_unit(self) -> Data:
-        """Return the unit of a scenario."""
         return unit(
             models=self.models,
             toughness=self.toughness,
@@ -115,7 +110,7 @@ MISSILES = [
     Row("Wind of Death", TWO_D6, 4),
     Row("Drain Life", D6, 3, armour=False),
 ]
-CONFLAGRATION = Row("Conflagration of Doom", chain(), 4, flaming=True)
+FIRE_BALL, CONFLAGRATION = MISSILES[0], Row("Conflagration of Doom", chain(), 4, flaming=True)
 FOES = {
     "unarmoured": Foe(),
     "armoured": Foe(toughness=4, armour=4),
@@ -129,14 +124,9 @@ FOES = {
 }
 
 
-def duel(name: str, foe: Foe, **keys: Any) -> Game:
-    """Return a wizard with the spell against one unit."""
-    return game(army(wizard(4, known(name))), army(units=[foe.as_unit()]), **keys)
-
-
 def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
-    """Return a battle after the spell was cast irresistibly, before its hits."""
-    battle = duel(name, foe, **keys)
+    """Return a battle after the spell was cast irresistibly at one unit, before its hits."""
+    battle = game(army(wizard(4, known(name))), army(units=[foe.as_unit()]), **keys)
     expected_points = battle.packed.armies[0].aims[0].expected_points
     at_once = battle.works(name)
     assert battle.node == Node.ROLL_STRIKE
@@ -144,40 +134,24 @@ def to_strike(name: str, foe: Foe, **keys: Any) -> Game:
     return battle
 
 
-@pytest.mark.parametrize(
-    ("row", "foe"),
-    [
-        pytest.param(
-            row,
-            foe,
-            id=f"{row.name}-{name}",
-            marks=[pytest.mark.slow]
-            * (row is CONFLAGRATION and name not in ("warded", "flammable")),
-        )
-        for row in (*MISSILES, CONFLAGRATION)
-        for name, foe in FOES.items()
-    ],
-)
-def test_mean_of_a_spell_with_dice_for_its_hits(row: Row, foe: Foe) -> None:
+def check_mean(battle: Game, row: Row, foe: Foe) -> None:
     chance = wound_chance(foe, row.strength, row.armour)
     expected = mean_points(foe, row.hits, chance, flaming=row.flaming)
-    assert to_strike(row.name, foe).mean() == pytest.approx(float(expected), abs=1e-9)
+    assert battle.mean() == pytest.approx(float(expected), abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("foe", "mean"),
-    [
-        (Foe(armour=6), F(7, 3)),
-        (Foe(armour=5), F(35, 18)),
-        (Foe(armour=4), F(14, 9)),
-        (Foe(armour=1), F(7, 18)),
-        (Foe(toughness=4, armour=4), F(7, 6)),
-        (Foe(toughness=4, armour=6), F(7, 4)),
-        (Foe(ward=5), F(14, 9)),
-    ],
+    ("row", "foe"),
+    [(FIRE_BALL, foe) for foe in FOES] + [(CONFLAGRATION, "warded"), (CONFLAGRATION, "flammable")],
 )
-def test_hand_counted_means_of_a_fire_ball(foe: Foe, mean: F) -> None:
-    assert to_strike("Fire Ball", foe._replace(points=1.0)).mean() == pytest.approx(float(mean))
+def test_mean_of_a_spell_with_dice_for_its_hits(row: Row, foe: str) -> None:
+    check_mean(to_strike(row.name, FOES[foe]), row, FOES[foe])
+
+
+def test_hand_counted_means_of_a_fire_ball() -> None:
+    for foe, mean in [(Foe(armour=5), 35 / 18), (Foe(toughness=4, armour=6), 7 / 4)]:
+        battle = to_strike("Fire Ball", foe._replace(points=1.0))
+        assert battle.mean() == pytest.approx(mean)
 
 
 WOUND, SAVED, WARDED, HELD = (6, 1, 1), (6, 6, 1), (6, 1, 6), (1, 1, 1)
@@ -186,107 +160,76 @@ WOUND, SAVED, WARDED, HELD = (6, 1, 1), (6, 6, 1), (6, 1, 6), (1, 1, 1)
 @pytest.mark.parametrize("row", MISSILES, ids=lambda row: row.name)
 def test_a_spell_takes_a_model_for_each_hit_that_wounds_and_is_not_saved(row: Row) -> None:
     """Four hits: one does not wound, one meets armour, one a ward save, one kills."""
-    foe = Foe(models=8, armour=2, ward=6)
-    battle = to_strike(row.name, foe)
+    foe = Foe(models=8, toughness=4, armour=4, ward=6, wounds=2, flammable=True)
+    check_mean(to_strike(row.name, foe), row, foe)
+    battle = to_strike(row.name, Foe(models=8, armour=2, ward=6))
     number = (4,) if row.hits == D6 else (2, 2)
     gained = battle.roll(*number, *HELD, *SAVED, *WARDED, *WOUND)
-    dead = 1 if row.armour else 2
-    assert gained == dead * 6
+    assert gained == (6 if row.armour else 12)
     assert battle.is_over
 
 
-@pytest.mark.parametrize(("name", "points"), [("Master of the Wood", 0), ("Master of Stone", 6)])
-def test_strength_reduces_armour_saves(name: str, points: int) -> None:
-    """A 5 saves at 4+ against Strength 4, and no longer against Strength 5."""
-    assert to_strike(name, Foe(armour=4)).roll(1, 6, 5, 1) == points
-
-
-def test_no_die_wounds_what_is_four_points_tougher() -> None:
-    assert to_strike("Fire Ball", Foe(toughness=8)).roll(1, *WOUND) == 0
-
-
-def test_casualties_end_with_the_unit() -> None:
-    battle = to_strike("Fire Ball", Foe(models=2))
-    assert battle.outcomes().keys() == {0, 1, 2}
-    assert battle.roll(6, *WOUND * 6) == 12
-
-
-@pytest.mark.parametrize(("wounds", "points", "left"), [(2, 0, 7), (4, 40, 5)])
-def test_wounds_too_few_for_a_model_stay_with_the_unit(wounds: int, points: int, left: int) -> None:
-    battle = to_strike("Fire Ball", Foe(models=3, wounds=3, points=40.0), phases=4)
-    assert battle.roll(wounds, *WOUND * wounds) == points
-    assert battle.units_left(1) == [left]
+OGRES = Foe(models=3, wounds=3, points=40.0)
 
 
 @pytest.mark.parametrize(
-    ("name", "points", "left"), [("Fire Ball", 80, 2), ("Dark Hand of Death", 0, 5)]
+    ("name", "foe", "hits", "points", "left"),
+    [
+        ("Fire Ball", OGRES, 2, 0, 7),  # wounds too few for a model stay with the unit
+        ("Fire Ball", OGRES, 4, 40, 5),
+        ("Fire Ball", OGRES._replace(flammable=True), 3, 80, 3),  # flames double them
+        ("Dark Hand of Death", OGRES._replace(flammable=True), 2, 0, 7),
+        ("Fire Ball", Foe(models=4, flammable=True), 2, 12, 2),  # a model of one wound burns once
+        ("Fire Ball", Foe(models=2), 6, 12, 0),
+        ("Fire Ball", Foe(toughness=8), 1, 0, 10),
+    ],
 )
-def test_flames_double_the_wounds_of_what_burns(name: str, points: int, left: int) -> None:
-    foe = Foe(models=2, wounds=4, points=80.0, flammable=True)
+def test_hits_that_wound_take_models(
+    name: str, foe: Foe, hits: int, points: int, left: int
+) -> None:
     battle = to_strike(name, foe, phases=4)
-    assert battle.roll(3, *WOUND * 3) == points
+    assert battle.roll(hits, *WOUND * hits) == points
     assert battle.units_left(1) == [left]
 
 
-def test_a_model_of_one_wound_burns_once() -> None:
-    assert to_strike("Fire Ball", Foe(models=4, flammable=True)).roll(2, *WOUND * 2) == 12
-
-
 def test_the_conflagration_continues_while_the_caster_rolls_higher() -> None:
-    assert to_strike("Conflagration of Doom", Foe()).roll(1, 3, 3, *WOUND) == 6
-    battle = to_strike("Conflagration of Doom", Foe(models=12))
-    assert battle.roll(1, 5, 4, 2, 1, 1, 6, *WOUND * 8) == 48
+    for models, faces, hits in [(10, (1, 3, 3), 1), (12, (1, 5, 4, 2, 1, 1, 6), 8)]:
+        battle = to_strike("Conflagration of Doom", Foe(models))
+        assert battle.roll(*faces, *WOUND * hits) == 6 * hits
 
 
-def test_the_conflagrations_mean_hits() -> None:
-    pmf = chain()
-    assert sum(hits * p for hits, p in pmf.items()) == pytest.approx(41 / 6)
-    assert sum(pmf.values()) == pytest.approx(1)
+@pytest.mark.parametrize(
+    ("name", "models", "hits"),
+    [
+        ("Burning Head", 11, 3),
+        ("Burning Head", 10, 2),
+        ("Burning Head", 4, 1),
+        ("Wall of Fire", 11, 5),
+        ("Wall of Fire", 4, 4),
+    ],
+)
+def test_a_burning_head_strikes_each_rank_and_a_wall_of_fire_the_first_and_stays(
+    name: str, models: int, hits: int
+) -> None:
+    foe = Foe(models, armour=5, wounds=2, flammable=True)
+    battle = to_strike(name, foe, phases=3)
+    check_mean(battle, Row(name, {hits: F(1)}, 4, flaming=True), foe)
+    assert battle.is_in_play(name, 0) == (name == "Wall of Fire")
+    assert battle.roll(*WOUND * hits) == 6 * hits
+    fewer = game(army(wizard(4, known(name))), army(units=[foe.as_unit()]))
+    fewer.state.unit_wounds[1, 0] = 2  # one model is left
+    fewer.works(name)
+    assert fewer.roll(*WOUND) == 6
 
 
-@pytest.mark.parametrize("foe", FOES.values(), ids=FOES.keys())
-@pytest.mark.parametrize(("name", "hits"), [("Burning Head", 3), ("Wall of Fire", 5)])
-def test_mean_of_a_spell_that_strikes_models(name: str, hits: int, foe: Foe) -> None:
-    """11 models in ranks of five: three ranks, five in front."""
-    foe = foe._replace(models=11)
-    expected = mean_points(foe, {hits: F(1)}, wound_chance(foe, 4, True), flaming=True)
-    assert to_strike(name, foe).mean() == pytest.approx(float(expected), abs=1e-9)
-
-
-@pytest.mark.parametrize(("models", "ranks"), [(11, 3), (10, 2), (4, 1)])
-def test_a_burning_head_strikes_a_model_of_each_rank(models: int, ranks: int) -> None:
-    battle = to_strike("Burning Head", Foe(models=models))
-    assert battle.roll(*WOUND * ranks) == 6 * ranks
-
-
-@pytest.mark.parametrize(("models", "front"), [(11, 5), (4, 4)])
-def test_a_wall_of_fire_strikes_the_front_rank_once_and_stays(models: int, front: int) -> None:
-    battle = to_strike("Wall of Fire", Foe(models=models), phases=3)
-    assert battle.is_in_play("Wall of Fire", 0)
-    assert battle.roll(*WOUND * front) == 6 * front
-
-
-def test_fewer_models_left_are_fewer_in_the_front_rank() -> None:
-    mages = wizard(4, known("Fire Ball")), wizard(4, known("Wall of Fire"), name="Second")
-    battle = game(army(*mages), army(units=[Foe(models=7).as_unit()]))
-    battle.works("Fire Ball")
-    battle.roll(4, *WOUND * 4)
-    battle.works("Wall of Fire")
-    assert battle.roll(*WOUND * 3) == 18
-
-
-def pit(foe: Foe, **keys: Any) -> tuple[Game, int, int]:
-    """Return a Pit of Shades, with the numbers of models wholly covered and touched."""
-    battle = to_strike("Pit of Shades", foe, **keys)
-    strike = battle.packed.strikes[battle.packed.armies[0].aims[0].first_strike]
-    wholly = int(battle.packed.hits[strike.hits + foe.models])
-    return battle, wholly, int(battle.packed.hits[strike.touched + foe.models])
-
-
-def test_mean_of_a_pit_of_shades() -> None:
+def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4_and_slows_the_others() -> None:
     """A template of 3 inches on a block of 20 mm bases, five wide and five deep."""
     foe = Foe(models=25)
-    battle, wholly, touched = pit(foe)
+    battle = to_strike("Pit of Shades", foe)
+    assert battle.points == pytest.approx(0.03 * 25 * 6)
+    strike = battle.packed.strikes[battle.packed.armies[0].aims[0].first_strike]
+    wholly = int(battle.packed.hits[strike.hits + foe.models])
+    touched = int(battle.packed.hits[strike.touched + foe.models])
     assert wholly == max(
         sum(
             max(abs(20 * i - x), abs(20 * i + 20 - x)) ** 2
@@ -299,50 +242,31 @@ def test_mean_of_a_pit_of_shades() -> None:
         for y in (40 + quarter / 4 for quarter in range(81))
     )
     assert 0 < touched <= 25 - wholly
-    chance = wound_chance(foe, 3, True)
-    expected: F | float = F(0)
-    for more, probability in binomial(touched, F(1, 2)).items():
-        expected += probability * mean_points(foe, {wholly + more: F(1)}, chance, flaming=False)
-    assert battle.mean() == pytest.approx(float(expected), abs=1e-9)
-
-
-def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4() -> None:
-    battle, wholly, touched = pit(Foe(models=25))
+    more = {wholly + k: chance for k, chance in binomial(touched, F(1, 2)).items()}
+    check_mean(battle, Row("Pit of Shades", more, 3), foe)
     faces = [3] * (touched - 2) + [4, 6]
     assert battle.roll(*faces, *WOUND * (wholly + 2)) == 6 * (wholly + 2)
 
 
-def test_a_pit_of_shades_slows_the_survivors() -> None:
-    battle = duel("Pit of Shades", Foe(models=25))
-    assert battle.works("Pit of Shades") == pytest.approx(0.03 * 25 * 6)
-
-
-@pytest.mark.parametrize(
-    ("armour", "strength"), [(7, 3), (6, 3), (5, 4), (4, 5), (3, 5), (2, 5), (1, 5)]
-)
-def test_mean_of_burning_iron_by_the_armour_it_heats(armour: int, strength: int) -> None:
-    foe = Foe(toughness=4, armour=armour, points=14.0)
-    expected = mean_points(foe, {1: F(1)}, wound_chance(foe, strength, True), flaming=True)
+@pytest.mark.parametrize(("armour", "strength"), [(6, 3), (5, 4), (1, 5)])
+def test_burning_iron_kills_one_model_by_the_armour_it_heats(armour: int, strength: int) -> None:
+    foe = Foe(toughness=4, armour=armour, points=14.0, flammable=True)
     battle = to_strike("Rule of Burning Iron", foe)
-    assert battle.mean() == pytest.approx(float(expected), abs=1e-9)
+    check_mean(battle, Row("Rule of Burning Iron", {1: F(1)}, strength, flaming=True), foe)
     assert battle.roll(*WOUND) == 14
-
-
-def test_burning_iron_does_no_more_than_kill_one_model() -> None:
     foe = Foe(models=2, wounds=3, points=40.0, flammable=True)
     battle = to_strike("Rule of Burning Iron", foe, phases=4)
     assert battle.roll(*WOUND) == 0
     assert battle.units_left(1) == [4]
 
 
-def with_hero(name: str, **keys: Any) -> Game:
-    """Return the spell against a unit with a hero of 3 wounds in it."""
-    hero = {"name": "Captain", "unit": "Spears", "points": 90.0, "wounds": 3, **keys}
-    return game(army(wizard(4, known(name))), army(units=[unit()], heroes=[hero]))
-
-
-def test_burning_iron_picks_a_character_out_of_his_unit() -> None:
-    battle = with_hero("Rule of Burning Iron", armour_save=3, toughness=4)
+def test_only_burning_iron_picks_a_character_out_of_his_unit() -> None:
+    hero = {"name": "Captain", "unit": "Spears", "points": 90.0, "wounds": 3}
+    foe = army(units=[unit()], heroes=[hero | {"armour_save": 3, "toughness": 4}])
+    battle = game(army(wizard(4, known("Rule of Burning Iron"), known("Fire Ball"))), foe)
+    twin = battle.copy()
+    twin.nominate("Fire Ball")
+    assert twin.node == Node.POOL_DICE  # the unit is the only target
     battle.nominate("Rule of Burning Iron")
     assert battle.targets() == {"Spears", "Captain"}
     battle.aim("Captain")
@@ -353,44 +277,22 @@ def test_burning_iron_picks_a_character_out_of_his_unit() -> None:
     assert battle.roll(*WOUND) == 30
 
 
-def test_no_other_missile_picks_a_character_out_of_his_unit() -> None:
-    battle = with_hero("Fire Ball")
-    battle.nominate("Fire Ball")
-    assert battle.node == Node.POOL_DICE  # the unit is the only target
-
-
-def thief(wounds: int, points: float = 50.0, **keys: Any) -> Game:
-    """Return a wizard with this many of two wounds left, who knows Steal Soul."""
-    mage = wizard(4, known("Steal Soul"), wounds=2, points=points)
-    battle = game(army(mage), army(units=[Foe(models=3, **keys).as_unit()]), phases=4)
-    battle.state.wounds[0, 0] = wounds
-    battle.works("Steal Soul")
-    return battle
-
-
-@pytest.mark.parametrize("ward", [7, 5, 4])
-def test_mean_of_steal_soul(ward: int) -> None:
-    """It wounds automatically; only ward saves apply; a regained wound counts too."""
-    lost = F(6 - 7 + ward, 6) if ward < 7 else F(1)
-    battle = thief(2, armour=2, ward=ward)
-    assert battle.mean() == pytest.approx(float(lost * 6))
-    battle = thief(1, armour=2, ward=ward)
-    assert battle.mean() == pytest.approx(float(lost * (6 + 25)))
-
-
-def test_steal_soul_gives_the_caster_a_wound_beyond_his_own() -> None:
-    battle = thief(2)
-    assert battle.roll(1, 6, 1) == 6
-    assert battle.state.wounds[0, 0] == 3
-
-
-@pytest.mark.parametrize(("ward", "points", "wounds"), [(7, 6 + 25, 2), (4, 0, 1)])
-def test_steal_soul_gives_back_a_lost_wound_and_its_points(
-    ward: int, points: int, wounds: int
+@pytest.mark.parametrize(
+    ("left", "ward", "points", "after"), [(2, 7, 6, 3), (1, 7, 6 + 25, 2), (1, 4, 0, 1)]
+)
+def test_steal_soul_wounds_automatically_and_gives_its_caster_a_wound(
+    left: int, ward: int, points: int, after: int
 ) -> None:
-    battle = thief(1, ward=ward)
+    """Only ward saves apply; a regained wound counts, and one beyond his own does not."""
+    foe = Foe(models=3, armour=2, ward=ward)
+    mage = wizard(4, known("Steal Soul"), wounds=2, points=50.0)
+    battle = game(army(mage), army(units=[foe.as_unit()]), phases=4)
+    battle.state.wounds[0, 0] = left
+    battle.works("Steal Soul")
+    mean = (ward - 1) / 6 * (6 + 25 * (left == 1))
+    assert battle.mean() == pytest.approx(mean)
     assert battle.roll(1, 6, 4) == points
-    assert battle.state.wounds[0, 0] == wounds
+    assert battle.state.wounds[0, 0] == after
 
 
 def test_a_stolen_wound_costs_nothing_to_lose() -> None:
@@ -403,34 +305,27 @@ def test_a_stolen_wound_costs_nothing_to_lose() -> None:
     assert battle.state.wounds[1, 0] == 1
 
 
-@pytest.mark.parametrize("name", ["Storm of Cronos", "Drain Life"])
-def test_an_area_spell_strikes_every_unit_one_after_the_other(name: str) -> None:
+@pytest.mark.parametrize("row", [MISSILES[7], MISSILES[14]], ids=lambda row: row.name)
+def test_an_area_spell_strikes_every_unit_one_after_the_other(row: Row) -> None:
     units = [unit("A", 5), unit("B", 5, points=9.0), unit("Fighting", 5, in_combat=True)]
-    battle = game(army(wizard(4, known(name))), army(units=units), phases=4)
-    battle.works(name)
-    expected = sum(
-        float(mean_points(foe, D6, wound_chance(foe, strength, armour), flaming=False))
-        for foe in (Foe(models=5), Foe(models=5, points=9.0))
-        for strength, armour in [(4, True) if name == "Storm of Cronos" else (3, False)]
-    )
+    battle = game(army(wizard(4, known(row.name))), army(units=units), phases=4)
+    battle.works(row.name)
+    chance = wound_chance(Foe(), row.strength, row.armour)
+    foes = Foe(models=5), Foe(models=5, points=9.0)
+    expected = sum(float(mean_points(foe, D6, chance, flaming=False)) for foe in foes)
     assert battle.mean() == pytest.approx(expected)
     assert battle.roll(2, *WOUND * 2) == 12
     assert battle.roll(1, *WOUND) == 9
     assert battle.units_left(1) == [3, 4, 5]
 
 
-def test_drain_life_skips_the_dead() -> None:
-    units = [unit("Bones", 5, traits=["undead"]), unit("B", 5)]
-    battle = game(army(wizard(4, known("Drain Life"))), army(units=units), phases=4)
+def test_drain_life_skips_the_dead_and_is_not_cast_without_victims() -> None:
+    bones = unit("Bones", 5, traits=["undead"])
+    mage = wizard(4, known("Drain Life"), known("The Howler Wind"))
+    battle = game(army(mage), army(units=[bones, unit("B", 5)]), phases=4)
     battle.works("Drain Life")
     battle.roll(3, *WOUND * 3)
     assert battle.units_left(1) == [5, 2]
-
-
-def test_a_spell_without_victims_is_not_cast() -> None:
-    battle = game(
-        army(wizard(4, known("Drain Life"), known("The Howler Wind"))),
-        army(units=[unit(traits=["undead"])]),
-    )
+    battle = game(army(mage), army(units=[bones]))
     assert not battle.can_cast("Drain Life")
     assert battle.can_cast("The Howler Wind")

@@ -26,76 +26,54 @@ def glare(**keys: Any) -> Data:
 
 
 def keeper(*spells: Data, foe: Data | None = None, level: int = 4, **keys: Any) -> Game:
-    """Return a wizard with Bolt and these spells, or the Ward in play."""
     return game(army(wizard(level, *(spells or (ward(),)), spell())), foe, **keys)
 
 
 def to_dispel_in_play(battle: Game) -> Game:
-    """Cast nothing."""
     battle.stop()
     assert battle.node == Node.IN_PLAY
     return battle
 
 
-def test_a_spell_that_remains_is_in_play_once_cast() -> None:
+@pytest.mark.parametrize(
+    ("name", "answer", "points", "stays"),
+    [("Ward", (), 3, True), ("Ward", (4, 4), 0, False), ("Bolt", (), 10, False)],
+)
+def test_a_spell_that_remains_is_in_play_once_cast(
+    name: str, answer: tuple[int, ...], points: int, stays: bool
+) -> None:
     battle = keeper(lasting(worth=3))
-    battle.cast_with("Ward", 3, 4)
-    battle.let_through()
-    assert battle.points == 3
-    assert battle.is_in_play("Ward", 0)
+    battle.cast_with(name, 3, 4)
+    battle.dispel(*answer) if answer else battle.let_through()
+    assert battle.points == points
+    assert battle.is_in_play("Ward", 0) == stays
 
 
-def test_an_instant_is_never_in_play() -> None:
-    battle = keeper(spell("Second"))
-    battle.cast_with("Bolt", 6, 6)
-    assert list(battle.state.in_play) == [0, 0]
-
-
-def test_a_dispelled_spell_does_not_stay() -> None:
-    battle = keeper(lasting())
-    battle.cast_with("Ward", 3, 4)
-    battle.dispel(4, 4)
-    assert not battle.is_in_play("Ward", 0)
-    assert battle.points == 0
-
-
-def test_it_cannot_be_cast_again_while_it_is_in_play() -> None:
+def test_it_cannot_be_cast_again_while_it_is_in_play_and_its_caster_ends_it_at_no_cost() -> None:
     battle = keeper()
-    assert not battle.can_cast("Ward")
-    assert battle.can_cast("Bolt")
+    power = int(battle.state.power)
+    check(battle, castable={"Bolt"})
     battle.end("Ward")
-    assert battle.can_cast("Ward")
+    check(battle, castable={"Bolt", "Ward"}, in_play=set(), node=Node.NOMINATE, power=power)
 
 
 @pytest.mark.parametrize(("recast", "allowed"), [("side", False), ("caster", True)])
 def test_casters_that_may_not_cast_it_again(recast: str, allowed: bool) -> None:
     mages = wizard(2, ward(), name="A"), wizard(2, ward(in_play=False), spell(), name="B")
-    battle = game(army(*mages), rules={"in_play_recast": recast})
+    foe = army(wizard(2, ward(in_play=False)))
+    battle = game(army(*mages), foe, phases=2, rules={"in_play_recast": recast})
     assert battle.can_cast("Ward", 1) == allowed
     assert not battle.can_cast("Ward", 0)
-
-
-def test_the_enemy_may_cast_the_same_spell() -> None:
-    battle = game(army(wizard(2, ward())), army(wizard(2, ward(in_play=False))), phases=2)
     battle.pass_until(1)
-    assert battle.can_cast("Ward")
+    assert battle.can_cast("Ward")  # the enemy may
 
 
-def test_its_caster_ends_it_at_no_cost() -> None:
-    battle = keeper()
-    power = int(battle.state.power)
-    battle.end("Ward")
-    assert not battle.is_in_play("Ward", 0)
-    assert (battle.node, battle.state.power) == (Node.NOMINATE, power)
-
-
-def test_it_is_ended_for_a_caster_who_cannot_cast() -> None:
+def test_it_lasts_and_may_be_ended_while_its_caster_flees() -> None:
     runner = wizard(2, ward(), status="fleeing", name="Runner")
     battle = game(army(runner, wizard(4, spell(), name="Other")))
-    assert not battle.can_cast("Ward")
+    check(battle, in_play={"Ward"}, castable={"Bolt"})
     battle.end("Ward")
-    assert not battle.is_in_play("Ward", 0)
-    assert battle.node == Node.NOMINATE
+    check(battle, in_play=set(), node=Node.NOMINATE)
 
 
 def test_the_enemys_spells_and_one_turn_spells_cannot_be_ended() -> None:
@@ -105,27 +83,17 @@ def test_the_enemys_spells_and_one_turn_spells_cannot_be_ended() -> None:
     assert len(battle.legal_actions()) == 2
 
 
-@pytest.mark.parametrize("faces", [(2, 2), (4, 4)])
-def test_attempting_another_spell_ends_it_cast_or_not(faces: tuple[int, int]) -> None:
-    battle = keeper(ward(), spell("Second"))
+def test_attempting_another_spell_ends_it_cast_or_not() -> None:
+    """It ends no spell of one turn, and none of another wizard."""
+    mage = wizard(4, ward(), glare(), spell(), spell("Second"), name="A")
+    battle = game(army(mage, wizard(2, ward("Veil"), name="B")))
     battle.nominate("Bolt")
     assert not battle.is_in_play("Ward", 0)
     battle.act(1 + 2)
-    battle.roll(*faces)
-    assert not battle.is_in_play("Ward", 0)
-
-
-def test_another_wizards_attempt_does_not_end_it() -> None:
-    battle = game(army(wizard(2, ward(), name="A"), wizard(2, spell(), name="B")))
-    battle.nominate("Bolt")
-    assert battle.is_in_play("Ward", 0)
-
-
-def test_a_spell_of_one_turn_outlasts_its_casters_next_attempt() -> None:
-    battle = keeper(glare(), spell("More"))
+    battle.roll(2, 2)
     battle.cast_with("Glare", 6, 6)
-    battle.cast_with("Bolt", 2, 2)
-    assert battle.is_in_play("Glare", 0)
+    battle.cast_with("Second", 2, 2)
+    check(battle, in_play={"Glare", "Veil"})
 
 
 @pytest.mark.parametrize("survives", [False, True])
@@ -136,21 +104,14 @@ def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> N
     assert battle.is_in_play("Ward", 0) == survives
 
 
-def test_it_does_not_end_because_its_caster_flees() -> None:
-    runner = wizard(2, ward(), status="fleeing", name="Runner")
-    battle = game(army(runner, wizard(1, spell(), name="B")))
-    assert battle.is_in_play("Ward", 0)
-
-
 def test_the_opponent_dispels_first_then_the_active_player() -> None:
-    battle = to_dispel_in_play(keeper(level=1, foe=army(wizard(1, ward("Curse")))))
-    assert battle.is_in_play("Ward", 0)
-    assert battle.is_in_play("Curse", 1)
-    assert battle.mover == 1
+    curse = ward("Curse", worth_per_phase=3)
+    battle = to_dispel_in_play(keeper(level=1, foe=army(wizard(1, curse))))
+    check(battle, in_play={"Ward", "Curse"}, mover=1)
     battle.act(PASS)
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
+    check(battle, node=Node.IN_PLAY, mover=0)
     battle.act(PASS)
-    assert battle.is_over
+    check(battle, node=Node.END, points=5 - 3)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +119,7 @@ def test_the_opponent_dispels_first_then_the_active_player() -> None:
     [
         (7, (3, 4), {}, True),
         (7, (3, 3), {}, False),
+        (7, (2, 3), {"items": [CHARM]}, True),  # a boost
         (3, (1, 1, 6), {}, False),
         (13, (6, 6), {"rules": {"dispel_double_six": False}}, False),
         (13, (6, 6), {"rules": {"dispel_double_six": True}}, True),
@@ -166,25 +128,18 @@ def test_the_opponent_dispels_first_then_the_active_player() -> None:
 def test_its_casting_value_is_to_match_and_equal_is_enough(
     value: int, faces: tuple[int, ...], keys: Data, ends: bool
 ) -> None:
-    battle = to_dispel_in_play(
-        keeper(ward("Ward", value), level=1, foe=army(dispel_dice=3), **keys)
-    )
+    foe = army(dispel_dice=3, items=["Charm"] if "items" in keys else [])
+    battle = to_dispel_in_play(keeper(ward("Ward", value), level=1, foe=foe, **keys))
     battle.try_in_play("Ward", 0)
     assert battle.state.number == value
+    if "items" in keys:
+        battle.use("Charm")
     battle.dispel(*faces)
     assert battle.is_over == ends
     if not ends:
         assert battle.is_in_play("Ward", 0)
         battle.pass_until(1)
     assert battle.points == (0 if ends else 5)
-
-
-def test_a_boost_serves_against_a_spell_in_play() -> None:
-    battle = to_dispel_in_play(keeper(level=1, foe=army(items=["Charm"]), items=[CHARM]))
-    battle.try_in_play("Ward", 0)
-    battle.use("Charm")
-    battle.dispel(2, 3)
-    assert battle.points == 0
 
 
 def test_the_active_player_uses_the_power_dice_that_are_left() -> None:
@@ -200,56 +155,43 @@ def test_the_active_player_uses_the_power_dice_that_are_left() -> None:
 
 
 def test_dispel_dice_that_are_left_serve_the_opponent() -> None:
-    battle = game(army(wizard(2, ward(), name="A"), wizard(1, spell(), spell("Second"), name="B")))
+    mages = wizard(2, ward(), name="A"), wizard(1, spell(), spell("Second"), name="B")
+    battle = game(army(*mages))
     battle.cast_with("Bolt", 3, 3)
+    twin = battle.copy()
     battle.dispel(2)
     battle.stop()
     battle.try_in_play("Ward", 0)
     assert battle.node == Node.ROLL_DISPEL  # the last die must be rolled
     assert battle.dice_to_roll == 1
+    twin.dispel(2, 2)
+    twin.stop()
+    check(twin, node=Node.IN_PLAY, mover=0)  # without dice there is no attempt
 
 
-def test_without_dice_there_is_no_attempt() -> None:
-    battle = game(army(wizard(1, ward(), spell()), power_dice=1), army(dispel_dice=0))
-    battle.stop()
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
-
-
-def test_one_attempt_a_spell_a_player_a_phase() -> None:
+def test_one_attempt_a_spell_a_player_a_phase_also_at_his_own() -> None:
     neighbour = wizard(1, ward("Veil"), name="Neighbour")
     side = army(wizard(1, ward(), spell()), neighbour)
     battle = to_dispel_in_play(game(side, army(dispel_dice=6)))
     battle.try_in_play("Ward", 0)
     battle.dispel(2)
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 1)
+    check(battle, node=Node.IN_PLAY, mover=1)
     assert not battle.can(battle.in_play_action("Ward", 0))
     assert battle.can(battle.in_play_action("Veil", 0))
     battle.act(PASS)
     assert battle.mover == 0
-    assert battle.can(battle.in_play_action("Ward", 0))
-
-
-def test_a_player_may_try_his_own_spell() -> None:
-    battle = to_dispel_in_play(keeper(level=1))
-    battle.act(PASS)
     battle.try_in_play("Ward", 0)
     battle.dispel(3, 4)
-    assert battle.points == 0
+    check(battle, in_play={"Veil"})
 
 
-def test_a_spell_of_this_phase_cannot_be_dispelled_at_its_end() -> None:
-    battle = keeper(ward(in_play=False))
-    battle.cast_with("Ward", 6, 6)
-    battle.stop()
-    check(battle, node=Node.END, points=5)
-
-
-def test_an_irresistible_spell_can_be_dispelled_in_a_later_phase() -> None:
+def test_a_spell_can_be_dispelled_from_the_next_phase_on_also_an_irresistible_one() -> None:
     battle = keeper(ward(in_play=False), foe=REPLY, phases=2)
     battle.cast_with("Ward", 6, 6)
     battle.stop()
+    check(battle, phase=1, points=5)
     battle.stop()
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
+    check(battle, node=Node.IN_PLAY, mover=0)
     battle.act(PASS)
     battle.try_in_play("Ward", 0)
     assert battle.state.number == 7
@@ -281,17 +223,9 @@ def test_worth_per_phase_is_paid_at_the_end_of_each_phase_in_play() -> None:
     battle.stop()  # end of its phase, of the enemy's, and on to its next
     check(battle, phase=2, points=1 + 5 + 5)
     battle.stop()  # it has power dice to dispel the spell itself
-    assert (battle.node, battle.mover) == (Node.IN_PLAY, 0)
+    check(battle, node=Node.IN_PLAY, mover=0)
     battle.act(PASS)
     check(battle, node=Node.END, points=1 + 5 + 5 + 5)
-
-
-def test_both_owners_are_paid() -> None:
-    battle = to_dispel_in_play(
-        keeper(level=1, foe=army(wizard(1, ward("Curse", worth_per_phase=3))))
-    )
-    battle.pass_until(1)
-    assert battle.points == 2
 
 
 def test_a_spell_of_one_turn_ends_at_its_owners_next_phase() -> None:
@@ -299,7 +233,4 @@ def test_a_spell_of_one_turn_ends_at_its_owners_next_phase() -> None:
     battle = game(side, army(dispel_dice=0, power_dice=0), phases=3)
     battle.cast_with("Glare", 3, 4)
     battle.stop()
-    assert battle.state.phase == 2
-    assert not battle.is_in_play("Glare", 0)
-    assert battle.points == 5 + 5
-    assert battle.can_cast("Glare")
+    check(battle, phase=2, in_play=set(), points=5 + 5, castable={"Glare", "Bolt"})

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support.builders import PASS, Data, Game, aimed, army, game, known, spell, unit, wizard
+from tests.support.builders import PASS, Data, Game, army, game, known, spell, unit, wizard
 from wfb_gym.engine.state import Node
 
 CHARIOT = {"troop": "chariot", "models": 1, "points": 80.0, "wounds": 4}
@@ -60,7 +60,6 @@ ROWS = [
     Row("Death Dealer", OWN, 4.8, 0, FIGHTING, not_at={}),
     Row("Doom and Darkness!", FOE, 0, 7.2, not_at={"traits": ["unbreakable"]}),
 ]
-EACH = pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 ONE_TURN = ("Commandment of Brass", "Blinding Light", "Doom and Darkness!")
 
 
@@ -73,23 +72,17 @@ def duel(row: Row, keys: Mapping[str, Any], **further: Any) -> Game:
     return game(caster, army(units=foe, dispel_dice=0), **further)
 
 
-@EACH
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_points_of_a_spell_at_once_and_phase_by_phase(row: Row) -> None:
     """Four phases: spells that remain in play pay four times, spells of one turn twice."""
     battle = duel(row, row.keys, phases=4)
+    aim = battle.packed.armies[0].aims[0]
+    assert (aim.expected_points, aim.worth_per_phase) == pytest.approx((row.once, row.per_phase))
     times = 2 if row.name in ONE_TURN else 4
     battle.works(row.name, row.target)
     while not battle.is_over:
         battle.act(PASS)
     assert battle.points == pytest.approx(row.once + times * row.per_phase)
-
-
-@EACH
-def test_expected_points_of_a_spell(row: Row) -> None:
-    battle = duel(row, row.keys)
-    aim = battle.packed.armies[0].aims[0]
-    assert aim.expected_points == pytest.approx(row.once)
-    assert aim.worth_per_phase == pytest.approx(row.per_phase)
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row.not_at is not None], ids=lambda r: r[0])
@@ -99,16 +92,14 @@ def test_an_illegal_target_of_a_spell(row: Row) -> None:
     assert duel(row, row.not_at).is_over  # no spell to cast
 
 
-def test_the_bears_anger_is_for_a_wizard_in_close_combat() -> None:
-    assert game(army(wizard(4, known("The Bear's Anger")))).is_over
-
-
 def test_steed_of_shadows_carries_only_its_caster_out_of_a_unit() -> None:
     hero = {"name": "Captain", "unit": OWN}
     mages = wizard(4, known("Steed of Shadows"), unit=OWN), wizard(1, name="Other")
     battle = game(army(*mages, units=[unit(OWN)], heroes=[hero]))
     battle.nominate("Steed of Shadows")
     assert battle.targets() == {"Mage", "Other"}
+    # another spell is for a wizard in close combat
+    assert game(army(wizard(4, known("The Bear's Anger")))).is_over
 
 
 def healer(**wounded: int) -> Game:
@@ -126,18 +117,16 @@ def healer(**wounded: int) -> Game:
 
 
 def test_healing_hand_gives_back_all_wounds_of_a_character_and_their_points() -> None:
-    battle = healer(Captain=1, Other=1)
+    """It heals the wounded model of a unit, and raises none."""
+    battle = healer(Captain=1, Other=1, Ogres=4)
     twin = battle.copy()
     twin.nominate("Healing Hand")
-    assert twin.targets() == {"Captain", "Other"}
+    assert twin.targets() == {"Captain", "Other", "Ogres"}
+    twin = battle.copy()
+    assert twin.works("Healing Hand", "Ogres") == 0
+    assert twin.units_left(0)[0] == 6
     assert battle.works("Healing Hand", "Captain") == 60
     assert list(battle.state.wounds[0][:3]) == [2, 3, 1]
-
-
-def test_healing_hand_heals_the_wounded_model_of_a_unit_and_raises_none() -> None:
-    battle = healer(Ogres=4)
-    assert battle.works("Healing Hand", "Ogres") == 0
-    assert battle.units_left(0)[0] == 6
 
 
 @pytest.mark.parametrize("wounded", [{}, {"Captain": 0, "Bones": 3}, {"Ogres": 6}])
@@ -145,36 +134,23 @@ def test_healing_hand_is_not_for_the_unhurt_the_dead_and_the_undead(wounded: Dat
     assert not healer(**wounded).can_cast("Healing Hand")
 
 
-def rivals(name: str, phases: int = 4, **keys: Any) -> Game:
-    """Return two wizards with the same spell, and two possible targets."""
+def rivals(name: str, **keys: Any) -> Game:
     mages = wizard(4, known(name), name="A"), wizard(4, known(name), name="B")
     foes = [unit("One", **keys), unit("Two", **keys)]
-    return game(army(*mages, power_dice=9), army(units=foes, dispel_dice=0), phases=phases)
+    return game(army(*mages, power_dice=9), army(units=foes, dispel_dice=0), phases=4)
 
 
-@pytest.mark.parametrize(
-    ("name", "keys"),
-    [("Law of Gold", {"magic_item": True}), ("Bane of Forged Steel", {}), ("The Rain Lord", {})],
-)
-def test_a_spell_for_the_rest_of_the_battle_is_cast_once_at_a_target(name: str, keys: Data) -> None:
-    battle = rivals(name, **keys)
+@pytest.mark.parametrize("name", ["Law of Gold", "Bane of Forged Steel", "The Rain Lord"])
+def test_a_spell_for_the_rest_of_the_battle_is_cast_once_at_a_target(name: str) -> None:
+    battle = rivals(name, magic_item=True)
     battle.works(name, "One", wizard=0)
     assert battle.works(name, "Two", wizard=1) > 0  # the only legal target
     battle.act(PASS) if not battle.is_over and battle.state.phase == 0 else None
     assert battle.is_over or not battle.can_cast(name)
 
 
-def test_an_oxen_stands_for_the_rest_of_the_battle() -> None:
-    mage = wizard(4, known("The Oxen Stands"), BOLT)
-    battle = game(army(mage, units=[unit(OWN, fleeing=True)], power_dice=9), phases=4)
-    battle.works("The Oxen Stands")
-    battle.stop()
-    assert battle.state.phase == 2
-    assert not battle.can_cast("The Oxen Stands")
-
-
-@pytest.mark.parametrize("name", ["Transmutation of Lead", "Dazzling Brightness"])
-def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase(name: str) -> None:
+def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase() -> None:
+    name = "Transmutation of Lead"
     battle = rivals(name, **FIGHTING)
     battle.works(name, "One", wizard=0)
     assert battle.node == Node.NOMINATE
@@ -201,52 +177,41 @@ def test_damage_of_two_wizards_stacks() -> None:
     assert battle.targets() == {"One", "Two"}
 
 
-@pytest.mark.parametrize(("target", "points"), [("One", 7), ("Two", 30)])
+@pytest.mark.parametrize(("target", "points"), [("One", 7), ("Two", 30), (OWN, 11)])
 def test_a_scenario_sets_its_own_worth_for_a_spell_and_for_a_target(
     target: str, points: int
 ) -> None:
     worths = [
         {"spell": "The Rain Lord", "share": 0.0, "points": 7.0},
         {"spell": "The Rain Lord", "target": "Two", "points": 30.0},
+        {"spell": "Pelt of Midnight", "share_per_phase": 0.0, "points_per_phase": 11.0},
     ]
+    mage = wizard(4, known("The Rain Lord"), known("Pelt of Midnight"))
     foes = army(units=[unit("One"), unit("Two")])
-    battle = game(army(wizard(4, known("The Rain Lord"))), foes, worths=worths)
-    assert battle.works("The Rain Lord", target) == points
-
-
-def test_an_overridden_worth_by_phases() -> None:
-    worths = [{"spell": "Pelt of Midnight", "share_per_phase": 0.0, "points_per_phase": 11.0}]
-    mage = wizard(4, known("Pelt of Midnight"))
-    battle = game(army(mage, units=[unit(OWN)]), phases=1, worths=worths)
-    battle.works("Pelt of Midnight", OWN)
+    battle = game(army(mage, units=[unit(OWN)]), foes, worths=worths)
+    battle.works("Pelt of Midnight" if target == OWN else "The Rain Lord", target)
     battle.stop()
-    assert battle.points == 11
+    assert battle.points == points
 
 
-def wiped_out(phases: int = 6) -> Game:
-    """Cast Doom on a unit of two with a hero in it; then fire removes its last model."""
+def test_spells_on_a_unit_end_with_it_and_its_character_is_a_target() -> None:
     doom = wizard(4, known("Doom and Darkness!"), name="Doomsayer")
     burner = wizard(4, known("Fire Ball"), known("Fiery Blast"), name="Burner")
     captain = CAPTAIN | {"unit": FOE}
     side = army(units=[unit(FOE, 2, points=30.0)], heroes=[captain], dispel_dice=0)
-    battle = game(army(doom, burner, power_dice=9), side, phases=phases)
+    battle = game(army(doom, burner, power_dice=9), side, phases=6)
     battle.works("Doom and Darkness!", FOE)
     assert battle.is_in_play("Doom and Darkness!", 0)
     battle.works("Fire Ball", FOE)
     battle.roll(3)  # one for each of the three
     assert battle.roll(1, 1, 1) == 0
     assert battle.roll(*(6, 1, 1) * 2) == 60
-    return battle
-
-
-def test_spells_on_a_unit_end_with_it() -> None:
-    battle = wiped_out()
     assert not battle.is_in_play("Doom and Darkness!", 0)
     assert battle.state.aims[0].sum() == 0
-
-
-def test_a_character_is_a_target_once_his_unit_is_gone() -> None:
-    battle = wiped_out()
+    twin, before = battle.copy(), battle.points
+    while twin.state.phase == 0:
+        twin.act(PASS)
+    assert twin.points == before
     battle.works("Fiery Blast")
     assert battle.node == Node.ROLL_STRIKE
     assert battle.roll(1, 1, *(6, 1, 1) * 2) == 60
@@ -262,25 +227,3 @@ def test_a_dead_character_is_no_target() -> None:
     assert battle.node == Node.NOMINATE
     battle.nominate("Fiery Blast")
     assert battle.node == Node.POOL_DICE
-
-
-def test_a_spell_pays_no_more_once_its_target_is_gone() -> None:
-    battle = wiped_out()
-    before = battle.points
-    while battle.state.phase == 0:
-        battle.act(PASS)
-    assert battle.points == before
-
-
-@pytest.mark.parametrize(
-    ("keys", "target", "points"),
-    [
-        ({"worth": {"points": 4.0, "share": 0.5}}, "Foe", 4 + 30),
-        ({"worth": {"points": 4.0}, "target": "caster"}, "Mage", 4),
-    ],
-)
-def test_a_spell_of_ones_own_is_aimed_like_one_of_a_lore(
-    keys: Data, target: str, points: int
-) -> None:
-    battle = game(army(wizard(4, aimed("Own", 5, **keys), points=80.0)), army(units=[unit(FOE)]))
-    assert battle.works("Own", target) == points

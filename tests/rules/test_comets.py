@@ -30,8 +30,3 @@ def test_chances_of_a_comet_match_its_dice(starts: int, distance: float) -> None
     assert sum(chances) == pytest.approx(float(landed))
     reaches = sum(chance * reach_chances(distance, k) for k, chance in enumerate(chances, 1))
     assert reaches == pytest.approx(float(reached))
-
-
-def test_a_comet_of_the_last_phase_never_lands() -> None:
-    assert landing_chances(0) == ()
-    assert landing_chances(3) == (0.5, 0.25, 0.125)
