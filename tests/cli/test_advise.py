@@ -15,35 +15,30 @@ from wfb_gym.advising.request import PositionError, PositionRequest
 from wfb_gym.cli import main
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node, State
+from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import load_scenario, scenario_from_dict
-from wfb_gym.solver.game_graph import GameGraph
+from wfb_gym.solver.game_graph import GameGraph, TooLarge
 
 DUEL = "archmage-duel"
 SEVENTH_DUEL = "seventh-edition-duel"
-FIRE_BALL, FIERY_BLAST, BURNING_HEAD, CONFLAGRATION = range(FIRST_CAST, FIRST_CAST + 4)
+FIRE_BALL, FIERY_BLAST, BURNING_HEAD = range(FIRST_CAST, FIRST_CAST + 3)
 
 
 def dice(number: int) -> int:
     return FIRST_DICE + number
 
 
-# --- the position --------------------------------------------------------------------------
-
-LOST = (BURNING_HEAD, dice(3), (4, 4, 4), FIRST_ITEM)
-"""Burning Head cast with 12 and stopped by the scroll."""
-FAILED = (FIRE_BALL, dice(1), (2,))
-STORM, BOLT = FIRST_CAST, FIRST_CAST + 1
-BOTH = ["Fire Ball", "Burning Head"]
 POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
     (DUEL, {}, ()),
-    (DUEL, {"power": 3, "scrolls": 0, "tried": ["Burning Head"]}, LOST),
-    (DUEL, {"power": 2, "scrolls": 0, "tried": BOTH}, (*LOST, *FAILED)),
-    (DUEL, {"power": 2, "scrolls": 0, "tried": ["burninghead", "FIRE BALL"]}, (*FAILED, *LOST)),
+    (  # Burning Head cast with 12 and stopped by the scroll
+        DUEL,
+        {"power": 2, "scrolls": 0, "tried": ["burninghead", "FIRE BALL"]},
+        (FIRE_BALL, dice(1), (2,), BURNING_HEAD, dice(3), (4, 4, 4), FIRST_ITEM),
+    ),
     (
         DUEL,
         {"power": 3, "dispel": 1, "tried": ["Burning Head"]},
@@ -51,18 +46,8 @@ POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
     ),
     (
         DUEL,
-        {"nominated": "Burning Head", "power": 5, "tried": ["Fire Ball"]},
-        (*FAILED, BURNING_HEAD),
-    ),
-    (
-        DUEL,
         {"nominated": "Fiery Blast", "power": 1, "tried": ["Fire Ball"]},
         (FIRE_BALL, dice(5), (2, 2, 2, 2, 2), PASS, FIERY_BLAST),
-    ),
-    (
-        DUEL,
-        {"cast": "Burning Head", "total": 12, "power": 3},
-        (BURNING_HEAD, dice(3), (6, 5, 1)),
     ),
     (
         DUEL,
@@ -82,12 +67,12 @@ POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
     (  # Two dice of the Wizard Lord's own and one of the pool fail.
         SEVENTH_DUEL,
         {"power": 1, "own": [2, 2], "tried": ["Wizard Lord/Fire Bolt"]},
-        (BOLT, dice(2), dice(1), (1, 2, 3)),
+        (FIRST_CAST + 1, dice(2), dice(1), (1, 2, 3)),
     ),
     (
         SEVENTH_DUEL,
         {"power": 0, "own": [2, 2], "cast": "Flame Storm", "total": 12},
-        (STORM, dice(2), dice(2), (1, 2, 4, 5)),
+        (FIRST_CAST, dice(2), dice(2), (1, 2, 4, 5)),
     ),
 ]
 
@@ -156,12 +141,6 @@ def test_a_comet_at_a_point_by_its_number_or_in_full(tmp_path: Path) -> None:
     assert aimed(in_full) == aimed("point 3")
 
 
-def test_later_phases_generate_their_dice() -> None:
-    request = PositionRequest("border-skirmish", power=1, dispel=1)
-    wanted = pack(load_scenario("border-skirmish"))
-    assert pack(RequestedPosition(request).scenario).tobytes() == wanted.tobytes()
-
-
 def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
     data = dict(load_scenario("orc-shaman-hunt"))
     caster = dict(data["caster"]) | {"power_dice": 3}
@@ -170,9 +149,12 @@ def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
     position = RequestedPosition(PositionRequest("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
     assert position.battle.key() == fixed.key()
     assert position.pools() == {"power": 3, "own": [0], "dispel": 2, "scrolls": 3}
+    # Later phases generate their dice.
+    position = RequestedPosition(PositionRequest("border-skirmish", power=1, dispel=1))
+    assert pack(position.scenario).tobytes() == pack(load_scenario("border-skirmish")).tobytes()
 
 
-def test_wizards_of_the_command_line() -> None:
+def test_wizards_of_the_command_line_replace_those_of_a_scenario() -> None:
     request = PositionRequest(
         wizard=[["4", "fireball=20", "8=40", "8+=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
     )
@@ -187,9 +169,6 @@ def test_wizards_of_the_command_line() -> None:
     assert (second.level, second.points, second.toughness, second.wounds) == (1, 60.0, 3, 2)
     assert scenario.ruleset == "7e"
     assert scenario.dispeller.items == ("Dispel Scroll",) * 2
-
-
-def test_wizards_in_place_of_a_scenario_s() -> None:
     scenario = RequestedPosition(PositionRequest(DUEL, wizard=[["2", "8=40"]])).scenario
     assert [wizard.level for wizard in scenario.caster.wizards] == [2]
     assert scenario.dispeller == load_scenario(DUEL).dispeller
@@ -201,15 +180,7 @@ def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
         army = RequestedPosition(request).scenario.dispeller
         return [each.items.count("Dispel Scroll") for each in army.wizards], len(army.items)
 
-    assert [carried(n) for n in (0, 1, 2, 4)] == [
-        ([0, 0], 0),
-        ([1, 0], 0),
-        ([1, 1], 0),
-        ([1, 1], 2),
-    ]
-
-
-# --- the advice ----------------------------------------------------------------------------
+    assert [carried(n) for n in (0, 1, 4)] == [([0, 0], 0), ([1, 0], 0), ([1, 1], 2)]
 
 
 def test_values_of_a_phase_are_the_solver_s(commands: CommandLine) -> None:
@@ -221,7 +192,7 @@ def test_values_of_a_phase_are_the_solver_s(commands: CommandLine) -> None:
     assert sorted(play["value"] for play in found["plays"]) == pytest.approx(
         sorted(values.values()), abs=1e-9
     )
-    assert found["best"] == "cast Burning Head (9+) on 3 dice"
+    assert found["best"] == found["plays"][0]["play"] == "cast Burning Head (9+) on 3 dice"
     assert solution.best_action(battle) == BURNING_HEAD
     battle.act(BURNING_HEAD)
     assert solution.best_action(battle) == dice(3)
@@ -229,29 +200,10 @@ def test_values_of_a_phase_are_the_solver_s(commands: CommandLine) -> None:
         assert play["difference"] == pytest.approx(play["value"] - found["value"], abs=1e-9)
 
 
-def dispel_question(name: str) -> RequestedPosition:
-    """Return the dispeller's question about the first answerable spell, cast on three dice."""
-    start = RequestedPosition(PositionRequest(name))
-    left, slot = start.pools(), start.names.spells[0][0]
-    full = f"{start.names.caster(0, 0)}/{slot.spell.name}"
-    return RequestedPosition(
-        PositionRequest(
-            name,
-            power=max(0, left["power"] - 2),
-            own=left["own"] if any(left["own"]) else [],
-            cast=full,
-            total=max(10, slot.casting_value),
-        )
-    )
-
-
-@pytest.mark.parametrize("name", ["apprentice", DUEL, "orc-shaman-hunt"])
-def test_the_dispeller_s_question(commands: CommandLine, name: str) -> None:
-    position = dispel_question(name)
-    solution = solver.solve(name)
-    request = position.request
-    line = f"{name} --power {request.power} --cast '{request.cast}' --total {request.total}"
-    found = commands.document(f"advise {line}")
+def test_the_dispeller_s_question(commands: CommandLine) -> None:
+    position = RequestedPosition(PositionRequest(DUEL, power=1, cast="Fire Ball", total=10))
+    solution = solver.solve(DUEL)
+    found = commands.document(f"advise {DUEL} --power 1 --cast 'Fire Ball' --total 10")
     assert (found["mover"], found["node"]) == ("dispeller", "dispel")
     values = solution.action_values(position.battle)
     assert found["value"] == pytest.approx(-min(values.values()), abs=1e-9)
@@ -262,92 +214,35 @@ def test_the_dispeller_s_question(commands: CommandLine, name: str) -> None:
     assert len(words) == len(values)
     assert words["let it through"]["value"] == pytest.approx(-values[PASS], abs=1e-9)
     assert words["dispel with 2 dice"]["value"] == pytest.approx(-values[dice(2)], abs=1e-9)
-    assert request.total is not None
-    chance = float(dispel_chance(2, request.total))
+    chance = float(dispel_chance(2, 10))
     assert words["dispel with 2 dice"]["chance"] == pytest.approx(chance, abs=1e-15)
-    scroll = FIRST_ITEM in values
-    assert ("use the Dispel Scroll" in words) == scroll
-    assert scroll == (name != "apprentice")
+    assert words["use the Dispel Scroll"]["value"] == pytest.approx(-values[FIRST_ITEM], abs=1e-9)
 
 
-def test_how_many_dice(commands: CommandLine) -> None:
-    found = commands.document(f"advise {DUEL} --nominated 'Burning Head'")
-    assert found["best"] == "throw 3 dice"
-    assert {play["play"]: play["dice"] for play in found["plays"]} == {
-        "throw 1 die": 1,
-        **{f"throw {n} dice": n for n in range(2, 6)},
-    }
-    for play in found["plays"]:
-        chances = casting_probabilities(play["dice"], 9)
-        cast = chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
-        assert play["chance"] == float(cast)
-    whole = commands.document(f"advise {DUEL}")
-    assert found["value"] == pytest.approx(whole["value"], abs=1e-9)
-
-
-def test_the_best_play_is_first_and_the_rest_descend(commands: CommandLine) -> None:
-    for line in (DUEL, f"{DUEL} --cast 'Fire Ball' --total 9 --power 5"):
-        found = commands.document(f"advise {line}")
-        values = [play["value"] for play in found["plays"]]
-        assert found["best"] == found["plays"][0]["play"]
-        assert found["value"] == values[0]
-        assert values == sorted(values, reverse=True)
-        assert found["plays"][0]["difference"] == 0
-
-
-def test_an_item_is_named_with_the_dice_that_it_brings(commands: CommandLine) -> None:
+def test_an_item_is_named_with_its_dice_and_its_bearer(
+    commands: CommandLine,
+) -> None:
     found = commands.document("advise orc-shaman-hunt --nominated Bolt --power 1")
     words = {play["play"]: play for play in found["plays"]}
     assert set(words) == {"throw 1 die", "throw 3 dice (2 of the item) with the Power Stone"}
     with_stone = words["throw 3 dice (2 of the item) with the Power Stone"]
     chances = casting_probabilities(3, 8, may_be_irresistible=False)
     assert with_stone["chance"] == float(chances[Casting.CAST])
+    line = "advise dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1"
+    plays = [play["play"] for play in commands.document(line)["plays"]]
+    for who in ("Elder", "Young"):
+        assert any(f"Rune of Spellbreaking of {who} Runesmith" in play for play in plays), plays
 
 
-def test_dice_of_a_wizard_s_own(commands: CommandLine) -> None:
-    found = commands.document("advise --ruleset 7e --wizard 2 8=40 --own 2 --power 1 --dispel 2")
-    assert found["own"] == [2]
-    assert found["best"] == "cast 8+ on 3 dice (2 of its own)"
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        (
-            f"{SEVENTH_DUEL} --power 1 --own 1 1 --dispel 0 --scrolls 0",
-            ["Fire Bolt (8+) by Wizard Lord", "Fire Bolt (8+) by Battle Wizard"],
-        ),
-        (
-            "dwarf-hold --cast 'Evil Eye' --total 9 --power 0 --dispel 1",
-            [f"Rune of Spellbreaking of {each} Runesmith" for each in ("Elder", "Young")],
-        ),
-    ],
-)
-def test_equal_spells_and_items_are_named_with_their_bearers(
-    commands: CommandLine, line: str, expected: list[str]
-) -> None:
-    plays = [play["play"] for play in commands.document(f"advise {line}")["plays"]]
-    for words in expected:
-        assert any(words in play for play in plays), plays
-
-
-def test_no_choice(commands: CommandLine) -> None:
-    found = commands.document(
-        f"advise {DUEL} --power 1 --nominated 'Fire Ball' --dispel 0 --scrolls 0"
-    )
-    assert found["best"] == "throw 1 die: there is no choice"
-    assert found["plays"] == []
-    assert found["value"] == pytest.approx(20 * 2 / 6, abs=1e-9)
-
-
-def test_nothing_is_left(commands: CommandLine) -> None:
+def test_nothing_or_no_choice_is_left(commands: CommandLine, tmp_path: Path) -> None:
     text = "nothing is left to decide"
     assert commands.output(f"advise {DUEL} --power 0") == f"{text}: {DUEL} is over\n"
     found = commands.document(f"advise {DUEL} --power 0")
     assert (found["best"], found["value"], found["plays"]) == (text, 0, [])
-
-
-def test_a_caster_without_spells_gets_a_message(commands: CommandLine, tmp_path: Path) -> None:
+    line = f"advise {DUEL} --power 1 --nominated 'Fire Ball' --dispel 0 --scrolls 0"
+    found = commands.document(line)
+    assert (found["best"], found["plays"]) == ("throw 1 die: there is no choice", [])
+    assert found["value"] == pytest.approx(20 * 2 / 6, abs=1e-9)
     path = tmp_path / "mute.toml"
     path.write_text('name = "mute"\ndispeller = {}\n[[caster.wizards]]\nname = "A"\nlevel = 2\n')
     assert commands.output(f"advise {path}") == (
@@ -356,31 +251,18 @@ def test_a_caster_without_spells_gets_a_message(commands: CommandLine, tmp_path:
     )
 
 
-# --- bad input -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("", "situation: expected a scenario or --wizard, found neither"),
-        ("nowhere", "the name of a bundled scenario"),
-        (f"{DUEL} --power six", "--power: expected a whole number, found 'six'"),
-        (f"{DUEL} --power 25", "--power: expected 0..24, found 25"),
-        (f"{DUEL} --dispel -1", "--dispel: expected 0..24, found -1"),
-        (f"{DUEL} --scrolls 99", "--scrolls: expected 0..24, found 99"),
+        (f"{DUEL} --power 25 --json", "--power: expected 0..24, found 25"),
         (f"{DUEL} --own 30", "--own: expected 0..24, found 30"),
         (f"{DUEL} --own 1 2", "a number for each of the caster's wizards (Archmage), found 2"),
         ("--wizard 5 8=40", "--wizard: expected a level from 1 to 4 first, found 5"),
         ("--wizard 4", "--wizard: expected spells after the level 4, found none"),
-        (
-            "--wizard 4 Fire Ball=20",
-            '--wizard: expected quotes: "Fire Ball=20", found Fire Ball=20',
-        ),
         ("--wizard 4 8=40 Wall of Fire=9", '--wizard: expected quotes: "Wall of Fire=9", found'),
         (f"--wizard 4{' x' * 100_000}", "--wizard: expected at most 24 spells, found 100000 words"),
         (f"{DUEL} --nominated Burning Head", "expected no more arguments, found Head (a name of"),
-        ("archmage duel", "expected no more arguments, found duel (a name of"),
-        (f"{DUEL} -power 3", "unrecognized arguments: -power 3 (did you mean --power?)"),
         ("--wizard 4 'Firebal=20'", "did you mean Fire Ball?), found 'Firebal'"),
         (f"{DUEL} --nominated 'Fire Ball' --power 0", "expected power dice to cast it with, found"),
         ("--wizard 2 'Fire Ball=20' fireball=9", "expected each spell once, found Fire Ball twice"),
@@ -392,12 +274,8 @@ def test_a_caster_without_spells_gets_a_message(commands: CommandLine, tmp_path:
         (f"{DUEL} --wizard 4 8", "the spell's value in points, such as 8=20, found '8'"),
         ("--wizard 4 8=much", "--wizard: expected the value of 8+ in points after the ="),
         ("--wizard 4 2=20", "casting_value: expected a whole number from 3 to 15, found 2"),
-        ("--wizard 4 8=-20", "worth: expected a number from 0 to 1000, found -20.0"),
-        ("--wizard 4 8=nan", "worth: expected a number from 0 to 1000"),
-        (f"{DUEL} --ruleset 8e", "invalid choice: '8e'"),
         (f"{DUEL} --tried 'Fire Ball'", "--tried: expected --power with it"),
         (f"{DUEL} --tried Firebal", "--tried: expected a spell of the caster (did you mean Fire"),
-        (f"{DUEL} --cast Firebal", "--cast: expected a spell of the caster (did you mean Fire"),
         (
             f"{DUEL} --cast 'Fire Ball'",
             "--total and --power with it (the power dice that are left)",
@@ -407,15 +285,10 @@ def test_a_caster_without_spells_gets_a_message(commands: CommandLine, tmp_path:
         (f"{DUEL} --total 9", "--total: expected --cast with it"),
         (f"{DUEL} --at 'Orc Boyz'", "--at: expected --nominated or --cast with it"),
         (f"{DUEL} --nominated Bolt --cast Bolt --total 9", "no spell together with --cast"),
-        (f"{DUEL} --nominated Burnin", "(did you mean Burning Head?), found 'Burnin'"),
         (f"{DUEL} --nominated 'Fire Ball' --at Orcs", "--at: expected no target, found 'Orcs'"),
         (
             f"{DUEL} --power 2 --tried 'Fire Ball' --nominated 'Fire Ball'",
             "can be cast now (Fiery Blast, Burning Head, Conflagration of Doom), found Fire Ball",
-        ),
-        (
-            f"{DUEL} --power 0 --tried 'Fire Ball' --nominated 'Burning Head'",
-            "--nominated: expected power dice to cast it with, found none: --power 0",
         ),
         (
             "seventh-edition-duel --power 2 --tried 'Fire Bolt' --own 2 2",
@@ -439,30 +312,20 @@ def test_a_caster_without_spells_gets_a_message(commands: CommandLine, tmp_path:
             "border-skirmish --cast 'Fire Ball' --total 9 --power 2 --at 'Night Goblins'",
             "--at: expected ",
         ),
-        ("long-siege --power 2 --own 1", "a number for each of the caster's wizards"),
         ("border-skirmish --phases 7", "--phases: expected 1..6, found 7"),
     ],
 )
-@pytest.mark.parametrize("form", ["", " --json"])
-def test_bad_input_is_one_line_on_stderr(
-    commands: CommandLine, line: str, form: str, message: str
-) -> None:
-    assert message in commands.error(f"advise {line}{form}")
+def test_bad_input_is_one_line_on_stderr(commands: CommandLine, line: str, message: str) -> None:
+    assert message in commands.error(f"advise {line}")
 
 
 @pytest.mark.parametrize(
     ("keys", "words"),
     [
-        ({"scenario": DUEL}, "The phase"),
-        ({"scenario": DUEL, "scrolls": 0}, "The phase"),
         ({"wizard": [("2", "8=20")], "power": 3, "dispel": 2}, "The phase"),
-        ({"scenario": DUEL, "power": 4}, "The rest of the phase"),
         ({"scenario": DUEL, "dispel": 0}, "The rest of the phase"),
         ({"scenario": SEVENTH_DUEL, "own": [1, 1]}, "The rest of the phase"),
-        ({"scenario": DUEL, "power": 4, "tried": ["Fire Ball"]}, "The rest of the phase"),
-        ({"scenario": "border-skirmish"}, "The battle"),
         ({"scenario": "border-skirmish", "power": 1}, "The rest of the battle"),
-        ({"scenario": DUEL, "nominated": "Fire Ball"}, "The situation"),
     ],
 )
 def test_a_value_names_the_part_of_the_battle_that_it_covers(
@@ -480,23 +343,25 @@ def test_the_likeliest_of_equal_plays_is_first(commands: CommandLine) -> None:
     assert last["play"] == "stop casting"
 
 
-@pytest.mark.usefixtures("quick_refusals")
-def test_a_battle_too_large_to_solve_is_estimated_or_cut(commands: CommandLine) -> None:
+def test_a_battle_too_large_to_solve_is_tried_once_and_estimated(
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[object] = []
+
+    def refuse(*arguments: object, **options: object) -> None:
+        tried.append(arguments)
+        raise TooLarge("border-skirmish does not fit")
+
+    monkeypatch.setattr(advice, "solve", refuse)
+    monkeypatch.setattr(GameGraph, "explore", refuse)
     reply = commands.output("advise border-skirmish")
+    assert len(tried) == 1
     assert "This phase is worth about" in reply
     method = "a duel of the best spells in each phase, without casualties in later phases"
     assert f"Values are estimates, not exact: {method}." in reply
-    assert "The reason: border-skirmish does not fit into" in reply
+    assert "The reason: border-skirmish does not fit" in reply
     assert "--phases 1 looks no further" in reply
-    estimated = commands.document("advise border-skirmish")
-    assert (estimated["is_exact"], estimated["method"]) == (False, method)
-    asked = commands.document("advise border-skirmish --phases 1")
-    opening = solver.solve(load_scenario("border-skirmish").first_phases(1))
-    assert asked["value"] == pytest.approx(opening.value, abs=1e-9)
-    assert (asked["is_exact"], asked["method"]) == (True, "exact")
 
-
-# --- spells that are rolled ----------------------------------------------------------------
 
 ROLLS = """
 name = "apprentice-of-fire"
@@ -514,7 +379,7 @@ units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
 @pytest.fixture
 def rolls(tmp_path: Path) -> str:
     path = tmp_path / "rolls.toml"
-    path.write_text(ROLLS, encoding="utf-8")
+    path.write_text(ROLLS)
     return str(path)
 
 
@@ -546,6 +411,12 @@ def test_rolled_spells_are_averaged_or_given(commands: CommandLine, rolls: str) 
     swap = commands.document(f"advise {rolls} --rolled Pyromancer 3")
     assert swap["best"] == "keep the spells"
     assert max(worths, key=lambda spell: worths[spell]) == "Fiery Blast"
+    for spell in average["rolls"]["spells"]:
+        others = [value for name, value in worths.items() if name != spell["spell"]]
+        assert spell["gain"] == pytest.approx(worths[spell["spell"]] - sum(others) / 5)
+        assert spell["times"] == 1
+    adds = [spell["gain"] for spell in average["rolls"]["spells"]]
+    assert adds == sorted(adds, reverse=True)
 
 
 @pytest.mark.parametrize(
@@ -554,7 +425,7 @@ def test_rolled_spells_are_averaged_or_given(commands: CommandLine, rolls: str) 
         ("--spells Pyromancer frost", "--spells: expected a spell of the lore of Fire"),
         ("--spells Merlin fireball", "--spells: expected"),
         ("--spells Pyromancer 1 2", "1 different spells of Pyromancer"),
-        ("--tried fireball", "expected --spells Pyromancer with it"),
+        ("--tried fireball", "--spells Pyromancer"),
         ("--samples 0", "--samples: expected 1 or more, found 0"),
     ],
 )
@@ -574,23 +445,7 @@ def test_wizards_who_roll_together_swap_as_the_solver_does(
     assert sum(roll["probability"] for roll in average["rolls"]["rolls"]) == pytest.approx(1.0)
     reply = commands.output(f"advise {two_wizards}")
     assert "on average over all 90 rolls" in reply
-    assert "SHARE OF ROLLS" in reply
     assert "Best roll, " in reply
-
-
-def test_the_value_of_a_spell_is_the_mean_with_it_less_the_mean_without(
-    commands: CommandLine, rolls: str
-) -> None:
-    found = commands.document(f"advise {rolls}")["rolls"]
-    for spell in found["spells"]:
-        values: dict[bool, list[float]] = {True: [], False: []}
-        for roll in found["rolls"]:
-            values[spell["spell"] in roll["rolled"]["Pyromancer"]].append(roll["value"])
-        means = {has: sum(each) / len(each) for has, each in values.items()}
-        assert spell["gain"] == pytest.approx(means[True] - means[False])
-        assert spell["times"] == len(values[True])
-    adds = [spell["gain"] for spell in found["spells"]]
-    assert adds == sorted(adds, reverse=True)
 
 
 def test_too_many_rolls_are_sampled_with_an_interval(
@@ -636,32 +491,23 @@ def test_rolls_that_are_too_many_positions_together_are_estimated(
     assert reason in commands.output(f"advise {rolls}")
 
 
-def test_progress_of_rolls_is_shown_on_a_terminal(
+def test_progress_of_rolls_is_shown_on_a_terminal_and_as_lines_in_a_pipe(
     capsys: pytest.CaptureFixture[str], rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    captured = run_command(capsys, main, "advise", rolls)
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.stderr.isatty", lambda: True)
+        captured = run_command(capsys, main, "advise", rolls)
     assert captured.status == 0
     assert "evaluating roll 6 of 6" in captured.err
     assert captured.err.endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor, an empty line
     assert "evaluating" not in captured.out
-
-
-def test_progress_of_rolls_in_a_pipe_is_lines(
-    capsys: pytest.CaptureFixture[str], rolls: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = list[str]()
-    with monkeypatch.context() as patch:
-        patch.setattr(_progress, "tell", shown.append)
-        captured = run_command(capsys, main, "advise", rolls)
-    assert "evaluating roll 6 of 6" in shown
+    captured = run_command(capsys, main, "advise", rolls)
     assert (captured.status, captured.err) == (0, "")  # it took less than 10 s
     for name in ("FIRST_LINE", "NEXT_LINES"):
         monkeypatch.setattr(_progress, name, 1e-4)
     captured = run_command(capsys, main, "advise", rolls)
     assert captured.err.startswith("wfb_gym: advise")
     assert "\r" not in captured.err
-    assert "wfb_gym:" not in captured.out
 
 
 def test_a_swap_is_valued_by_the_spells(commands: CommandLine, two_wizards: str) -> None:
@@ -701,9 +547,6 @@ def test_advice_is_for_the_caster_if_its_enemy_rolls_spells(
     assert any("points to the caster" in line for line in lines)
     assert not any("points to the dispeller" in line for line in lines)
     assert not any(line.endswith(" Fiery Blast") for line in lines)
-    found = commands.document(f"advise {file}")
-    assert found["mover"] == "caster"
-    assert found["value"] > 0
 
 
 def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -724,19 +567,3 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for action in position.battle.legal_actions() * 2:
         judge.play_on(position.names, position.battle, action)
     assert len(analysed) == len(set(analysed)) > 1
-
-
-@pytest.mark.usefixtures("quick_refusals")
-def test_a_position_that_is_too_large_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    explored: list[bytes] = []
-    explore = GameGraph.explore
-
-    def counted(self: GameGraph, state: State, *watching: Any) -> None:
-        explored.append(state.tobytes())
-        explore(self, state, *watching)
-
-    monkeypatch.setattr(GameGraph, "explore", counted)
-    position = RequestedPosition(PositionRequest("border-skirmish"))
-    analysis = advice.Judge(position.scenario).analyse(position.battle)
-    assert not analysis.is_exact
-    assert len(explored) == 1

@@ -2,7 +2,9 @@
 
 import io
 import re
+import tomllib
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +19,7 @@ from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.scenario import load_scenario
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.solver import Equilibrium, solve_hidden
 from wfb_gym.solver.regret_matching import Sweeper
 from wfb_gym.transcripts import read, record, replay, write
@@ -58,9 +60,6 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-# --- play ----------------------------------------------------------------------------------
-
-
 def test_a_person_sees_only_its_own_items(file: Path) -> None:
     scenario, seen = load_scenario(str(file)), set()
     for seed in range(8):
@@ -79,34 +78,16 @@ def test_a_person_sees_only_its_own_items(file: Path) -> None:
     assert len(seen) > 2
 
 
-def test_the_deal_changes_nothing_that_a_person_sees(file: Path) -> None:
-    """Only the enemy's hidden items differ, until it uses one or the battle ends."""
+def test_only_the_own_deal_changes_the_battle_that_a_person_sees(file: Path) -> None:
+    """The table with its estimates differs only with the person's own hidden items."""
     scenario = load_scenario(str(file))
     tables: dict[str, set[str]] = {}
-    for seed in range(12):
-        _, shown = play_in_console(scenario, [], seed=seed)
-        dealt = shown[-1].split(", ")
-        tables.setdefault(dealt[0], set()).add("\n".join(shown[1:-1]))
-    assert {len(each) for each in tables.values()} == {1}
-
-
-def test_a_finished_battle_shows_both_deals(file: Path) -> None:
-    game, shown = play_in_console(str(file), ["pass"], seed=1)
-    assert game.transcript().over
-    assert shown[-1].startswith("Hidden items: the caster had ")
-
-
-def test_the_value_of_a_choice_is_an_estimate_without_the_enemys_items(file: Path) -> None:
-    scenario = load_scenario(str(file))
-    message: dict[str, set[str]] = {}
-    for seed in range(12):
+    for seed in range(10):
         _, shown = play_in_console(scenario, ["?"], seed=seed)
-        own = next(line for line in shown if line.startswith("* Your hidden items: "))
-        start = next(i for i, line in enumerate(shown) if "EXPECTED POINTS" in line)
-        end = next(i for i, line in enumerate(shown) if line.startswith("You leave"))
-        message.setdefault(own, set()).add("\n".join(shown[start:end]))
-        assert "method: as if the dispeller had Dispel Scroll" in "\n".join(shown)
-    assert {len(each) for each in message.values()} == {1}
+        own, _ = shown[-1].split(", ")
+        tables.setdefault(own, set()).add("\n".join(shown[1:-1]))
+        assert any("method: as if the dispeller had Dispel Scroll" in line for line in shown)
+    assert {len(each) for each in tables.values()} == {1}
 
 
 def test_the_other_seat_and_a_searching_opponent(file: Path) -> None:
@@ -152,9 +133,6 @@ def test_replay_writes_a_review_if_the_deals_are_recorded(
     )
 
 
-# --- odds ----------------------------------------------------------------------------------
-
-
 def test_the_sheet_lists_hidden_sets_with_their_chances(commands: CommandLine, file: Path) -> None:
     shown = commands.output(f"odds {file}").splitlines()
     assert shown[2] == "hidden items: Power Stone (50%), nothing (50%)"
@@ -169,9 +147,6 @@ def test_the_chances_of_the_sheet_leave_out_hidden_items() -> None:
     sheet = odds_sheet(luck, 0)
     assert sheet.items["hidden items"] == "nothing (50%), Luckstone (50%)"
     assert replace(sheet, items={}) == odds_sheet(hidden_scenario(), 0)
-
-
-# --- advise --------------------------------------------------------------------------------
 
 
 def test_advice_is_a_mixture_for_each_set_of_the_mover(commands: CommandLine, file: Path) -> None:
@@ -194,22 +169,6 @@ def test_advice_is_a_mixture_for_each_set_of_the_mover(commands: CommandLine, fi
                 assert chosen.get(names[code], 0.0) == pytest.approx(expected, abs=0.001)
 
 
-def test_advice_in_words(commands: CommandLine, file: Path) -> None:
-    shown = commands.output(f"advise {file} --power 2").splitlines()
-    assert shown[:4] == [
-        "secrets: 2 power dice against 2 dispel dice and no known scrolls.",
-        "Items are hidden, so the best play is a mixed strategy.",
-        "The dispeller may have been dealt: nothing (33%), Dispel Scroll (67%).",
-        "The dispeller's beliefs about the caster: Power Stone (50%), nothing (50%).",
-    ]
-    assert re.fullmatch(
-        r"The rest of the phase is worth between \d+\.\d\d and \d+\.\d\d points to the caster.",
-        shown[4],
-    )
-    assert "CHANCE  PLAY OF THE CASTER with Power Stone" in shown
-    assert "CHANCE  PLAY OF THE CASTER with nothing" in shown
-
-
 def test_weights_are_the_movers_beliefs(commands: CommandLine, file: Path) -> None:
     values = []
     for weights in ("1,0", "1,2", "0,1"):
@@ -225,8 +184,6 @@ WHOLE_GAP = 0.0005
 PLACES: dict[str, PositionRequest] = {
     "the spell is named": PositionRequest(nominated="Bolt"),
     "one was tried": PositionRequest(tried=["Bolt"], power=1),
-    "and the dispel dice are gone": PositionRequest(tried=["Bolt"], power=1, dispel=0),
-    "the first is cast": PositionRequest(cast="Bolt", total=9, power=1),
     "the second is cast": PositionRequest(cast="Blast", total=12, power=0),
     "with a stone": PositionRequest(
         tried=["Bolt"], shown=["Power Stone"], cast="Blast", total=11, power=0, dispel=0
@@ -234,13 +191,16 @@ PLACES: dict[str, PositionRequest] = {
 }
 
 
+@cache
+def whole_game(text: str) -> Equilibrium:
+    return solve_hidden(scenario_from_dict(tomllib.loads(text)), gap=WHOLE_GAP)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_later_advice_has_the_value_of_the_whole_game(place: str, file: Path) -> None:
     """Equilibria are not unique, but their value under given beliefs is."""
-    equilibrium, position = (
-        solve_hidden(str(file), gap=WHOLE_GAP),
-        RequestedPosition(replace(PLACES[place], scenario=str(file))),
-    )
+    equilibrium = whole_game(file.read_text())
+    position = RequestedPosition(replace(PLACES[place], scenario=str(file)))
     mover = position.battle.mover
     node = likeliest(equilibrium, position.battle)
     game = equilibrium.game
@@ -301,25 +261,22 @@ def test_the_mover_decides_whose_weights_are_given(commands: CommandLine, file: 
     assert [each["items"] for each in found["enemy"]] == [STONE, "nothing"]
     assert [each["dealt"] for each in found["mixtures"]] == ["nothing", SCROLL]
     assert found["lower"] > by_deal["upper"]  # a scroll is less likely
+    known = commands.document(f"advise {file} --own-weights 0,1")
+    assert [each["items"] for each in known["beliefs"]] == ["nothing"]
+    assert [each["dealt"] for each in known["mixtures"]] == [STONE, "nothing"]
 
 
-def test_a_set_that_the_enemy_rules_out_is_advised_too(commands: CommandLine, file: Path) -> None:
-    found = commands.document(f"advise {file} --own-weights 0,1")
-    assert [each["items"] for each in found["beliefs"]] == ["nothing"]
-    assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
-
-
-def test_a_later_position_in_words(commands: CommandLine, file: Path) -> None:
-    cast = "Blast (7+) was cast with a total of 12"
-    shown = commands.output(f"advise {file} --cast Blast --total 12 --power 0").splitlines()
+def test_advice_in_words(commands: CommandLine, file: Path) -> None:
+    shown = commands.output(f"advise {file} --power 2").splitlines()
     assert shown[:4] == [
-        f"secrets: 0 power dice against 2 dispel dice and no known scrolls; {cast}.",
+        "secrets: 2 power dice against 2 dispel dice and no known scrolls.",
         "Items are hidden, so the best play is a mixed strategy.",
-        "The caster may have been dealt: Power Stone (50%), nothing (50%).",
-        "The caster's beliefs about the dispeller: nothing (33%), Dispel Scroll (67%).",
+        "The dispeller may have been dealt: nothing (33%), Dispel Scroll (67%).",
+        "The dispeller's beliefs about the caster: Power Stone (50%), nothing (50%).",
     ]
-    assert shown[4].startswith("The situation is worth between ")
-    assert "CHANCE  PLAY OF THE DISPELLER with Dispel Scroll" in shown
+    points = r"worth between \d+\.\d\d and \d+\.\d\d points to the caster"
+    assert re.fullmatch(f"The rest of the phase is {points}.", shown[4])
+    assert "CHANCE  PLAY OF THE CASTER with nothing" in shown
 
 
 NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden items in secrets"
@@ -329,7 +286,6 @@ NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden i
     ("line", "message"),
     [
         ("play {} --opponent optimal", f"opponent optimal: {NOTHING_HIDDEN}; veteran and search"),
-        ("play {} --opponent optimal:0.2", f"opponent optimal:0.2: {NOTHING_HIDDEN}; veteran and"),
         ("play {} --public", "--public: expected --transcript with it, found none"),
         ("advise {} --weights 1", "--weights: expected a weight for each of the 2 sets"),
         ("advise {} --weights 0,0", "--weights: expected weights of 0 or more, at least one above"),
@@ -347,8 +303,6 @@ NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden i
             "advise {} --shown 'dispeller/Dispel Scroll' --weights 1,0",
             "--weights: expected a weight above 0 for a set with the items shown, found 1,0",
         ),
-        ("advise {} --nominated Spark", "--nominated: expected a spell of the caster"),
-        ("advise {} --tried Bolt", "--tried: expected --power with it"),
         ("advise {} --power 0", "secrets: expected a decision, found the end"),
         (
             "advise hidden-stone --weights 1",
@@ -357,10 +311,6 @@ NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden i
         (
             "advise hidden-phases --shown 'Dispel Scroll'",
             f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}",
-        ),
-        (
-            "advise archmage-duel --weights 1,2",
-            "--weights: expected hidden items that the enemy does not know yet, ",
         ),
         (
             "advise archmage-duel --shown 'Dispel Scroll'",

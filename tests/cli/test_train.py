@@ -1,7 +1,6 @@
 """`wfb_gym train`: a policy learns, is graded exactly, and is stored with its learning curve."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,25 +13,17 @@ needs_learners = pytest.mark.needs("sb3_contrib", "matplotlib")
 
 
 @needs_learners
-@pytest.mark.slow
-def test_a_policy_learns_in_an_empty_folder(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "wfb_gym", "train", "apprentice", "--steps", "16384"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    scores = [float(score) for score in re.findall(r"score +(-?[\d.]+)", done.stdout)]
-    assert scores[-1] > scores[0] + 30
-    assert (tmp_path / "apprentice-caster.png").is_file()
-    assert (tmp_path / "apprentice-caster.zip").is_file()
-
-
-@needs_learners
-def test_the_same_seed_gives_the_same_scores(commands: CommandLine, tmp_path: Path) -> None:
-    line = f"train apprentice --seat dispeller --steps 2048 --seed 3 --out {tmp_path / 'a'}"
+def test_the_same_seed_gives_the_same_scores(
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    line = "train apprentice --seat dispeller --steps 2048 --seed 3"
     first, second = (re.findall(r"score +(-?[\d.]+)", commands.output(line)) for _ in range(2))
     assert first == second
     before, after = map(float, first)
     assert after > before
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    model = str(tmp_path / "a.zip")
+    assert Path("apprentice-dispeller.png").read_bytes().startswith(b"\x89PNG")
+    model = "apprentice-dispeller.zip"
     graded = solver.normalised_score("apprentice", model, seat="dispeller").score
     assert graded == pytest.approx(after, abs=0.05)
 
@@ -42,10 +33,8 @@ def test_the_same_seed_gives_the_same_scores(commands: CommandLine, tmp_path: Pa
     ("arguments", "words"),
     [
         ("hidden-scroll", "hidden"),
-        ("nowhere", "the name of a bundled scenario"),
         ("apprentice --out no/model.zip", "--out: expected a file in a folder that exists"),
         ("apprentice --steps 0", "--steps: expected a number from 1"),
-        ("apprentice --seed -1", "--seed: expected a number from 0"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -11,6 +11,7 @@ import wfb_gym  # noqa: F401 - registers the ids
 from tests.engine.invariants import BROKEN, play_on
 from tests.fuzzing.laws import require_message
 from tests.fuzzing.running import Kind, Rng
+from tests.support.batches import random_actions
 from tests.support.playing import PHASES
 from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
@@ -65,11 +66,6 @@ def play_randomly(scenario: Scenario, seed: int, steps: int) -> None:
     assert failed == 0, f"{scenario.name}: {BROKEN[failed]} after {taken} steps: {states[0]}"
 
 
-def random_actions(rng: Rng, masks: Any) -> Any:
-    """Return legal actions, by masks (n, actions)."""
-    return np.where(masks, rng.random(masks.shape), -1.0).argmax(1)
-
-
 def random_envs(rng: Rng, count: int) -> dict[str, Any]:
     """Return valid arguments of `gym.make_vec`."""
     name = str(rng.choice(IDS))
@@ -96,7 +92,7 @@ def _misuse(rng: Rng, folder: Path) -> str:
             rejected += 1
         else:
             raise AssertionError(f"accepted: {call.__name__}")
-        actions = random_actions(rng, infos["action_mask"])
+        actions = random_actions(infos["action_mask"], rng)
         got, expected = envs.step(actions), twin.step(actions)
         for one, other in zip(got[:4], expected[:4], strict=True):
             assert np.array_equal(one, other), f"{call.__name__} changed something"

@@ -80,13 +80,13 @@ def attempt(read: Callable[[], Any], *errors: type[Exception]) -> Reading:
 def _measure(read: Callable[[], Any]) -> tuple[Any, Exception | None, float, int]:
     """Return value or error of a call, its CPU seconds, and the bytes that it took at its peak."""
     _reset_peak()
-    before, began = _resident("VmRSS"), time.process_time()
+    before, began = memory_of("VmRSS"), time.process_time()
     value, error = None, None
     try:
         value = read()
     except Exception as found:  # noqa: BLE001 - the caller judges it
         error = found
-    return value, error, time.process_time() - began, _resident("VmHWM") - before
+    return value, error, time.process_time() - began, memory_of("VmHWM") - before
 
 
 def _reset_peak() -> None:
@@ -94,8 +94,8 @@ def _reset_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 
-def _resident(field: str) -> int:
-    """Return a number of /proc/self/status, in bytes."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
+def memory_of(field: str, process: int | str = "self") -> int:
+    """Return a number of a process's /proc/PID/status, in bytes."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     found = re.search(rf"^{field}:\s*(\d+) kB$", status, re.MULTILINE)
     return 1024 * int(found[1]) if found else 0

@@ -13,6 +13,7 @@ from tests.fuzzing.laws import attempt, require
 from tests.fuzzing.mutations import change_leaf, damaged, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.fuzzing.state_ranges import problems
+from tests.support.batches import random_actions
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE, Node, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, Status
@@ -52,33 +53,21 @@ def positions() -> list[list[tuple[str, Any]]]:
                 name = battles.scenarios[int(saved["scenario"][0])].name
                 saved["scenario"] = 0
                 kept.append((name, saved))
-        decisions = battles.play(*(random_actions(rng, each.masks) for each in decisions))
+        decisions = battles.play(*(random_actions(each.masks, rng) for each in decisions))
     ended = SelfPlayBatch(1, "archmage-duel", autoreset=False)
     decisions = ended.reset(0)
     while not ended.ended[0]:
-        decisions = ended.play(*(random_actions(rng, each.masks) for each in decisions))
+        decisions = ended.play(*(random_actions(each.masks, rng) for each in decisions))
     over = [("archmage-duel", np.asarray(ended.envs).copy())]
     return [over, *(found[key] for key in sorted(found))]
 
 
 def _situation(state: Any) -> tuple[Any, ...]:
     fields = (
-        "free",
-        "hidden_set",
-        "in_play",
-        "fleeing",
-        "phase_models",
-        "held",
-        "declared",
-        "reserve",
-    )
+        "free", "hidden_set", "in_play", "fleeing", "phase_models", "held", "declared", "reserve",
+    )  # fmt: skip
     under_way = (bool(np.any(state[name])) for name in fields)
     return int(state["node"]), int(state["attempt"]), *under_way
-
-
-def random_actions(rng: Rng, masks: Any) -> Any:
-    """Return legal actions, (k,), by masks, (k, actions)."""
-    return np.where(masks, rng.random(masks.shape), -1.0).argmax(1).astype(np.int64)
 
 
 @cache
@@ -182,7 +171,7 @@ def _play(rng: Rng, env: Any, observations: Any, infos: Any) -> None:
     for _ in range(_MOST_STEPS):
         masks = np.atleast_2d(infos["action_mask"])
         _check_step(space, np.atleast_2d(observations), masks)
-        actions = random_actions(rng, masks)
+        actions = random_actions(masks, rng)
         action = actions if hasattr(env, "single_observation_space") else int(actions[0])
         observations, rewards, terminated, _, infos = env.step(action)
         require(bool(np.isfinite(rewards).all()), f"a reward of {rewards}")
@@ -234,7 +223,7 @@ def _play_both(rng: Rng, battles: SelfPlayBatch, decisions: tuple[Decisions, Dec
         for each in decisions:
             require(bool(each.masks.any(1).all()), "no action is legal")
             require(bool(np.isfinite(each.observations).all()), "an observation is not finite")
-        decisions = battles.play(*(random_actions(rng, each.masks) for each in decisions))
+        decisions = battles.play(*(random_actions(each.masks, rng) for each in decisions))
         require(bool(np.isfinite(battles.points).all()), f"points of {battles.points}")
         if battles.ended[0]:
             return

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from tests.fuzzing.laws import attempt, require
+from tests.fuzzing.laws import attempt, memory_of, require
 from tests.fuzzing.mutations import mutated, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.scenario.mutants import mutant
@@ -168,7 +168,7 @@ def _server() -> _Server:
         time.sleep(0.1)
     for _ in range(2):
         require(_send(port, _request("GET", "/", {})).startswith(b"HTTP/1.1 200"), "serves a page")
-    return _Server(process, port, printed, _status(process.pid, "VmRSS"))
+    return _Server(process, port, printed, memory_of("VmRSS", process.pid))
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
@@ -182,12 +182,6 @@ def _stop(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
-def _status(process: int, field: str) -> int:
-    text = Path(f"/proc/{process}/status").read_text(encoding="ascii")
-    found = re.search(rf"^{field}:\s*(\d+) kB$", text, re.MULTILINE)
-    return 1024 * int(found[1]) if found else 0
-
-
 def _cpu_seconds(process: int) -> float:
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -199,15 +193,20 @@ def _request(method: str, path: str, headers: dict[str, str], body: bytes = b"")
     return "\r\n".join(lines).encode("utf-8", "replace") + b"\r\n\r\n" + body
 
 
-def _send(port: int, content: bytes, then: tuple[bytes, ...] = ()) -> bytes:
-    """Send bytes, and more bytes after the first answer; return the answer's beginning."""
+def _send(
+    port: int, content: bytes, then: tuple[bytes, ...] = (), *, closes: bool = False
+) -> bytes:
+    """Send bytes, and more bytes after the first answer; return the answer's beginning.
+
+    With `closes` the connection is closed without waiting for an answer.
+    """
     found = b""
     with (
         socket.create_connection(("127.0.0.1", port), timeout=_ANSWER_SECONDS) as connection,
         contextlib.suppress(ConnectionError, TimeoutError),  # it closes, or waits for more
     ):
         connection.sendall(content)
-        found = connection.recv(1 << 16)
+        found = b"" if closes else connection.recv(1 << 16)
         for each in then:
             connection.sendall(each)
         connection.settimeout(_MORE_SECONDS)
@@ -279,25 +278,13 @@ def _run_server(rng: Rng, folder: Path) -> str:
         headers = pick(rng, _HEADERS)
         with contextlib.suppress(TimeoutError):
             content = _request(method, pick(rng, _PATHS), headers, body)
-            if "Content-Length" in headers or "Transfer-Encoding" in headers:
-                content = content[: len(content) // 2]  # the connection closes early
-                _close(server.port, content)
-                answer = b""
-            else:
-                answer = _send(server.port, content)
+            is_cut = "Content-Length" in headers or "Transfer-Encoding" in headers
+            content = content[: len(content) // 2] if is_cut else content
+            answer = _send(server.port, content, closes=is_cut)
     status = re.match(rb"HTTP/1\.1 (\d+)", answer)
     require(status is None or int(status[1]) < 500, f"status {answer[:40]!r}")
     _check_server(server, printed, before)
     return f"status {int(status[1])}" if status else "no answer"
-
-
-def _close(port: int, content: bytes) -> None:
-    address = "127.0.0.1", port
-    with (
-        socket.create_connection(address, timeout=_ANSWER_SECONDS) as connection,
-        contextlib.suppress(ConnectionError),  # the server may reject it by its headers
-    ):
-        connection.sendall(content)
 
 
 def _check_server(server: _Server, printed: int, before: float) -> None:
@@ -310,7 +297,7 @@ def _check_server(server: _Server, printed: int, before: float) -> None:
     require(is_quiet, f"the server prints {len(said)} lines, in the end {''.join(said[-12:])}")
     taken = _cpu_seconds(server.process.pid) - before
     require(taken <= _CASE_SECONDS, f"the server took {taken:.1f} s of CPU time")
-    grown = _status(server.process.pid, "VmHWM") - server.memory
+    grown = memory_of("VmHWM", server.process.pid) - server.memory
     require(grown <= _SERVER_BYTES, f"the server took {grown >> 20} MiB more memory")
 
 

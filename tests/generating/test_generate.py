@@ -167,16 +167,13 @@ def check(scenario: Scenario, options: Generation) -> Any:
     return packed
 
 
-# ------------------------------------------------------------------------------- legality
-
-
-@pytest.mark.parametrize("seeds", [SEEDS[::10], pytest.param(SEEDS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seeds", [SEEDS[::15], pytest.param(SEEDS, marks=pytest.mark.slow)])
 def test_every_scenario_is_legal_fits_and_has_targets(seeds: range) -> None:
     for seed in seeds:
         assert int(check(pool()[seed], DEFAULT).armies[0].n_aims) > 0
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(25, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [2, pytest.param(25, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("options", [LARGE, SMALL, SEVENTH, ABSTRACT])
 def test_other_options_are_kept(options: Generation, count: int) -> None:
     for seed in range(2**31, 2**31 + count):
@@ -205,16 +202,16 @@ def wishes(draw: st.DrawFn) -> Generation:
         reject()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(0, 2**32 - 1), wishes())
 def test_any_seed_and_any_options_make_a_legal_scenario(seed: int, options: Generation) -> None:
     check(generate(seed, options), options)
 
 
-@pytest.mark.parametrize("kind", [kind for kind, options in KINDS.items() if options.duel])
+@pytest.mark.parametrize("kind", ["duel", "duel-7e"])
 def test_duels_have_spells_of_fixed_worth_and_no_units(kind: str) -> None:
     options, phases, per_phase = KINDS[kind], set(), 0
-    for seed in range(60):
+    for seed in range(20):
         scenario = generate(seed, options)
         phases.add(scenario.phases)
         assert (scenario.battlefield, scenario.ruleset) == (None, options.ruleset)
@@ -241,11 +238,7 @@ def test_no_battle_exceeds_the_capacity_of_aims() -> None:
         lores=("Heavens",), armies=("empire", "high-elves"),
         opposition="wizards",
     )  # fmt: skip
-    for seed in range(2):
-        pack(generate(seed, options))
-
-
-# ---------------------------------------------------------------------------- same and other
+    pack(generate(0, options))
 
 
 def digest(scenario: Scenario) -> str:
@@ -257,13 +250,8 @@ def digest(scenario: Scenario) -> str:
     return hashlib.sha256(json.dumps(dumped, sort_keys=True).encode()).hexdigest()
 
 
-def test_the_same_seed_makes_the_same_scenario() -> None:
-    for seed in (0, 1, 2**32 - 1):
-        assert generate(seed) == generate(seed, Generation())
-        assert digest(generate(seed)) == digest(generate(seed))
-
-
 def test_a_seed_makes_the_same_scenario_as_before() -> None:
+    assert generate(2**32 - 1) == generate(2**32 - 1, Generation())
     # Results with old seeds are comparable only as long as this holds. A change of the generator,
     # of the army lists or of the items needs a new value here and an entry in the changelog.
     assert digest(generate(20_000)) == PINNED
@@ -274,9 +262,6 @@ def test_seeds_make_different_scenarios() -> None:
     assert len({digest(scenario) for scenario in seen}) == len(SEEDS)
     assert len({len(army.units) for _, army in armies()}) >= 3
     assert len({unit.models for _, army in armies() for unit in army.units}) >= 20
-
-
-# -------------------------------------------------------------------------------- variety
 
 
 def test_all_lores_and_all_army_lists_occur() -> None:
@@ -299,26 +284,19 @@ def test_every_kind_of_opposition_occurs() -> None:
     assert any(army.wizards and army.name == "High Elves" for army in second)
 
 
-def test_spells_are_rolled_and_fixed() -> None:
-    rolled = [wizard.rolls_spells for _, army in armies() for wizard in army.wizards]
-    assert 0.1 < sum(rolled) / len(rolled) < 0.9
-    assert {wizard.level for _, army in armies() for wizard in army.wizards} == {1, 2, 3, 4}
-
-
-def test_items_of_all_sorts_occur() -> None:
+def test_units_wizards_and_items_of_all_sorts_occur() -> None:
+    wizards = [wizard for _, army in armies() for wizard in army.wizards]
+    assert 0.1 < sum(wizard.rolls_spells for wizard in wizards) / len(wizards) < 0.9
+    assert {wizard.level for wizard in wizards} == {1, 2, 3, 4}
+    assert 0.2 < sum(wizard.stands_in is None for wizard in wizards) / len(wizards) < 0.8
+    assert {wizard.status for wizard in wizards} == {"ready", "rallied", "fleeing", "off_table"}
     carried = {name for _, army in armies() for who in army.characters for name in who.items}
     assert {SCROLL, STONE, "Staff of Sorcery", RUNE, *BOUND} <= carried
     assert any(name in carried for names in OF_LISTS.values() for name in names)
-
-
-def test_combats_flight_resistance_and_lone_wizards_occur() -> None:
     units = [unit for _, army in armies() for unit in army.units]
     assert 0.1 < sum(unit.in_combat for unit in units) / len(units) < 0.5
     assert 0.01 < sum(unit.fleeing for unit in units) / len(units) < 0.1
     assert any(unit.magic_item and unit.magic_resistance for unit in units)
-    wizards = [wizard for _, army in armies() for wizard in army.wizards]
-    assert 0.2 < sum(wizard.stands_in is None for wizard in wizards) / len(wizards) < 0.8
-    assert {wizard.status for wizard in wizards} == {"ready", "rallied", "fleeing", "off_table"}
 
 
 def test_terrain_of_every_kind_occurs() -> None:
@@ -331,10 +309,7 @@ def test_terrain_of_every_kind_occurs() -> None:
     assert kinds == {"wood", "hill", "water", "rocks", "ruins", "building", "wall"}
 
 
-# -------------------------------------------------------------------------------- wishes
-
-
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_opposition(seed: int) -> None:
     """The second army has runes, Daemons that cast, other wizards, or only two dice."""
     dwarfs = generate(seed, Generation(opposition="dwarfs")).dispeller
@@ -355,7 +330,7 @@ def test_opposition(seed: int) -> None:
     assert not any(unit.magic_item for unit in none.units)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(4))
 def test_only_requested_lores_and_armies_occur(seed: int) -> None:
     options = Generation(lores=("Light", "Metal"), armies=("empire", "skaven"))
     scenario = generate(seed, options)
@@ -368,10 +343,8 @@ def test_only_requested_lores_and_armies_occur(seed: int) -> None:
     ("wrong", "message"),
     [
         ({"points": 499}, "points: expected a whole number from 500 to 2000, found 499"),
-        ({"points": 1000.0}, "points: expected a whole number from 500 to 2000, found 1000.0"),
         ({"units": True}, "units: expected a whole number from 3 to 10, found true"),
         ({"duel": 1}, "duel: expected true or false, found 1"),
-        ({"battlefield": 1}, "battlefield: expected true or false, found 1"),
         ({"ruleset": "8e"}, 'ruleset: expected a known value (did you mean 6e or 7e?), found "8e"'),
         ({"lores": "Fire"}, 'lores: expected a tuple of names, found "Fire"'),
         ({"lores": ("Metl",)}, 'lores[0]: expected a lore (did you mean Metal?), found "Metl"'),
@@ -410,7 +383,7 @@ def test_numpy_integers_count_as_pythons() -> None:
         Generated(count=seed - seed)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
+@pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True])
 def test_invalid_seeds_are_rejected(seed: Any) -> None:
     with pytest.raises(ScenarioError, match="seed: expected a whole number from 0 to 4294967295"):
         generate(seed)

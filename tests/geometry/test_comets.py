@@ -15,10 +15,6 @@ RIGHT = Unit("Right", 5, 5, (40.0, 30.0), 180.0)  # five inches of ground betwee
 LEFT_CODE, RIGHT_CODE = 16, 17
 
 
-def points(*theirs: Unit | Character, ours: tuple[Unit, ...] = ()) -> Comets:
-    return deployment((KARL, *ours), theirs).comets(0)
-
-
 def somewhere(choices: np.random.Generator, name: str) -> Unit:
     place = (float(choices.uniform(15, 45)), float(choices.uniform(15, 33)))
     ranks = int(choices.integers(1, 20)), int(choices.integers(1, 8))
@@ -61,12 +57,8 @@ def everywhere(places: Floats) -> Floats:
     return np.full(len(places), -np.inf)
 
 
-def nowhere(places: Floats) -> Floats:
-    return -everywhere(places)
-
-
 def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
-    found = points(LEFT, RIGHT)
+    found = deployment((KARL,), (LEFT, RIGHT)).comets(0)
     codes = [LEFT_CODE, RIGHT_CODE]
     both = worth(found, left=9.0, right=4.0)
     chosen = found.choose(both, everywhere, codes)
@@ -76,14 +68,11 @@ def test_the_best_point_comes_first_and_each_target_has_a_point_on_it() -> None:
     for code in codes:
         assert found.distances[chosen, found.codes.index(code)].min() <= 1.0
     # Without an allowed point none is offered; nor if no piece is in reach.
-    assert not len(found.choose(worth(found, left=1.0), nowhere, codes))
-    assert not len(found.choose(worth(found, left=1.0), everywhere, []))
-
-
-def test_a_friend_between_is_spared_if_it_costs_more() -> None:
+    assert not len(found.choose(both, lambda places: np.full(len(places), np.inf), codes))
+    assert not len(found.choose(both, everywhere, []))
+    # A friend between them is spared if it costs more.
     guard = Unit("Guard", 1, 1, (35.0, 30.5), 180.0)
-    found = points(LEFT, RIGHT, ours=(guard,))
-    codes = [LEFT_CODE, RIGHT_CODE]
+    found = deployment((KARL, guard), (LEFT, RIGHT)).comets(0)
     spared = worth(found, left=3.0, right=2.0, own=-9.0)
     best = found.choose(spared, everywhere, codes)[0]
     assert spared(found.distances)[best] == 3.0
@@ -101,7 +90,7 @@ def largest_sets(reached: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> se
 def test_every_largest_set_that_one_point_reaches_is_offered_with_its_best_point(seed: int) -> None:
     choices = np.random.default_rng(seed)
     foes = [somewhere(choices, f"foe {k}") for k in range(choices.integers(1, 8))]
-    found = points(*foes)
+    found = deployment((KARL,), tuple(foes)).comets(0)
     codes = [16 + k for k in range(len(foes))]
     columns = [found.codes.index(code) for code in codes]
     weights = choices.uniform(0.0, 5.0, len(foes))

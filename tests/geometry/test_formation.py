@@ -56,13 +56,10 @@ def test_a_focal_model_is_one_of_its_unit() -> None:
     assert len(centres(deployment((HORRORS, Character(daemon_unit="Horrors"))), 0)) == 10
 
 
-def test_facing_turns_clockwise_from_growing_y() -> None:
+def test_facing_turns_clockwise_from_growing_y_and_bases_are_in_millimetres() -> None:
     for facing, forward in ((0, (0, 1)), (90, (1, 0)), (180, (0, -1)), (270, (-1, 0))):
         assert frame_at((3.0, 4.0), facing).axes[1] == pytest.approx(forward)
     assert frame_at((3.0, 4.0), 90).world(np.array([1.0, 2.0])) == pytest.approx([5.0, 3.0])
-
-
-def test_bases_are_measured_in_millimetres() -> None:
     bases = deployment((boyz(2, 2, base=(20.0, 40.0)),)).bases(0)
     assert bases.half == pytest.approx([10 / 25.4, 20 / 25.4])
     assert bases.centres[0] == pytest.approx([-10 / 25.4, -20 / 25.4])

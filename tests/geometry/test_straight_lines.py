@@ -108,11 +108,8 @@ def test_without_a_battlefield_a_line_strikes_one_model_of_each_rank() -> None:
     here = deployment((Character(),), (Unit("Foe", 12, 5), Unit("More")), battlefield=False)
     (strike,) = strikes(here, 0, 0, line(), 16)
     assert strike == (16, (0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3), None, False)
-
-
-def test_without_a_battlefield_no_line_has_a_direction() -> None:
     with pytest.raises(ValueError, match="no direction"):
-        deployment((Character(),), battlefield=False).lines(10, 18)
+        here.lines(10, 18)
 
 
 def crossed(
@@ -132,7 +129,7 @@ def crossed(
     return low < high
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(5))
 def test_no_other_line_of_thousands_strikes_more(seed: int) -> None:
     choices = np.random.default_rng(seed)
     wizard = Character(position=(36.0, 10.0), base=(20.0, 40.0), facing=choices.uniform(0, 360))

@@ -105,24 +105,23 @@ def test_without_a_battlefield_a_comet_reaches_only_its_target() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wood_x", "y", "spell", "touches"),
+    ("x", "spell", "touches"),
     [
-        (29.5, 20.0, wood_spell(), True),  # to x 33.5, where the unit begins
-        (29.4, 20.0, wood_spell(), False),
-        (None, 15.0, wood_spell(), False),
-        (29.5, 20.0, missile(), False),
+        (29.5, wood_spell(), True),  # to x 33.5, where the unit begins
+        (29.4, wood_spell(), False),
+        (29.5, missile(), False),
     ],
 )
 def test_a_unit_that_touches_the_terrain_of_a_spell_is_marked(
-    wood_x: float | None, y: float, spell: SpellEffect, touches: bool
+    x: float, spell: SpellEffect, touches: bool
 ) -> None:
-    woods = () if wood_x is None else (Terrain("Old Wood", "wood", (wood_x, 20.5), (8.0, 6.0)),)
-    (strike,) = strikes(deployment((KARL,), (foe(y=y),), woods), 0, 0, spell, 16)
+    wood = Terrain("Old Wood", "wood", (x, 20.5), (8.0, 6.0))
+    (strike,) = strikes(deployment((KARL,), (foe(),), (wood,)), 0, 0, spell, 16)
     assert strike.touches == touches
 
 
-@pytest.mark.parametrize("spell", [missile(), line(), comet()])
-def test_a_spell_at_a_target_needs_one(spell: SpellEffect) -> None:
-    here = deployment((KARL,), (foe(),), battlefield=spell != comet())
-    with pytest.raises(ValueError, match="expected a target"):
-        strikes(here, 0, 0, spell, None)
+def test_a_spell_at_a_target_needs_one() -> None:
+    for spell in (missile(), line(), comet()):
+        here = deployment((KARL,), (foe(),), battlefield=spell != comet())
+        with pytest.raises(ValueError, match="expected a target"):
+            strikes(here, 0, 0, spell, None)

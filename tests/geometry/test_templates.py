@@ -106,7 +106,7 @@ def test_the_place_is_central_among_equal_ones() -> None:
     assert block(5, 5).frame.local(row.centre) == pytest.approx([-1.5, -1.5], abs=0.3)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_no_search_finds_a_better_place(seed: int) -> None:
     choices = np.random.default_rng(seed)
@@ -130,7 +130,7 @@ def test_no_search_finds_a_better_place(seed: int) -> None:
         )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(1, 40), st.integers(1, 10), st.floats(0.5, 3.0), st.floats(1.0, 6.0))
 def test_a_template_never_hits_more_models_than_are_left(
     models: int, frontage: int, width: float, inches: float
@@ -142,10 +142,9 @@ def test_a_template_never_hits_more_models_than_are_left(
     assert list(found.hits) == sorted(found.hits)
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.3, 1.0])
-def test_a_template_never_touches_a_barred_base(gap: float) -> None:
+def test_a_template_never_touches_a_barred_base() -> None:
     bases = block(9, 3)
-    barred = bases._replace(centres=np.add(bases.centres, [3.0 + gap, 0.0]))
+    barred = bases._replace(centres=np.add(bases.centres, [3.3, 0.0]))
     found = place_template(bases, 3.0, [barred])
     assert found.centre is not None
     wholly, partly = cover_masks(found.centre[None], 1.5, barred)

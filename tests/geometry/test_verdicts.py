@@ -55,6 +55,8 @@ REASONS: dict[str, tuple[Pieces, Pieces, SpellEffect, int | None, str]] = {
     "in range": ((KARL,), (FOE,), effect(reach=10), 16, ""),
     "out of range": ((KARL,), (FOE,), effect(reach=9), 16,
         "is 10.0 inches away: out of range (9 inches)"),
+    # From (36.5, 10) to (39.5, 14): 3 across and 4 ahead.
+    "aslant between corners": ((KARL,), (foe(x=42.0, y=14.0),), effect(reach=5), 16, ""),
     "no range": ((KARL,), (foe(y=47.0),), effect(reach=None), 16, ""),
     # The enemy is 3 inches from the unit and 5 from the wizard in its middle.
     "from his own base": ((GUARD, IN_GUARD), (foe(x=44.0, y=10.0),), effect(reach=4), 16,
@@ -127,14 +129,6 @@ def test_the_reason_that_bars_a_target(
     assert reason(deployment(ours, theirs), spell, target) == why
 
 
-def test_range_is_measured_aslant_between_corners() -> None:
-    # From (36.5, 10) to (39.5, 14): 3 across and 4 ahead.
-    aslant = deployment((KARL,), (foe(x=42.0, y=14.0),))
-    assert aslant.polygons.distance(10, 16) == pytest.approx(5.0)  # type: ignore[union-attr]
-    assert reason(aslant, effect(reach=5)) == ""
-    assert reason(aslant, effect(reach=4)) != ""
-
-
 @given(st.floats(5, 65), st.floats(5, 40), st.floats(0, 359), st.integers(1, 30))
 def test_distance_is_the_same_from_either_side(
     x: float, y: float, facing: float, models: int
@@ -175,9 +169,6 @@ def test_a_spell_of_life_measures_from_its_terrain(
     where = deployment((KARL,), (foe(y=near), foe("Far", *far)), (terrain,))
     assert reason(where, wood_spell()) == ""
     assert reason(where, wood_spell(), 17) == why
-
-
-# Characters
 
 
 def test_a_character_in_a_unit_is_a_target_only_once_it_is_gone() -> None:
@@ -227,21 +218,16 @@ def test_a_hidden_unit_is_no_nearer_target() -> None:
     [
         ("cavalry", 25.0, [{}], True),
         ("cavalry", 25.0, [{"troop": "cavalry"}], False),
-        ("cavalry", 25.0, [{}, {"troop": "cavalry"}], False),
-        ("cavalry", 25.0, [{}, {"troop": "cavalry", "models": 2}], False),
         ("cavalry", 25.0, [{}, {"troop": "cavalry", "x": 60.0}], True),
         ("cavalry", 25.0, [{}, {"troop": "war_machine", "models": 1}], False),
         ("cavalry", 25.0, [{"base": (40.0, 40.0)}], True),
-        ("monster", 25.0, [{}], True),
         ("monster", 25.0, [{"troop": "cavalry"}], True),
         ("monster", 25.0, [{"troop": "cavalry"}, {"troop": "monster", "models": 1}], False),
         ("monster", 25.0, [{"troop": "swarm", "base": (40.0, 40.0)}], True),
-        ("chariot", 25.0, [{}], True),
         ("chariot", 25.0, [{"troop": "chariot"}], False),
         ("character", 40.0, [{}], True),
         ("character", 40.0, [{"base": (40.0, 40.0)}], False),
         ("character", 39.0, [{}], False),
-        ("character", 25.0, [{}], False),
     ],
 )
 def test_a_mounted_or_much_larger_character_may_be_picked_out(
@@ -302,9 +288,6 @@ def test_spells_without_a_target_have_one_verdict(target: str) -> None:
     assert judged(where, effect(target)) == {None: Verdict(None, not reason, reason, False)}
 
 
-# Without a battlefield
-
-
 def test_without_a_battlefield_all_targets_are_in_range_and_in_sight() -> None:
     theirs = (Unit("Foe"), Unit("Fight", in_combat=True), Character("Hans", unit="Foe"))
     where = deployment((Character(),), theirs, battlefield=False)
@@ -318,8 +301,5 @@ def test_without_a_battlefield_all_targets_are_in_range_and_in_sight() -> None:
     assert judged(where, wood_spell())[16].legal
     lone = deployment((Character(),), (Unit("Foe"), Character("Hans")), battlefield=False)
     assert judged(lone, missile())[26].legal
-
-
-def test_a_piece_on_the_table_needs_a_position() -> None:
     with pytest.raises(ValueError, match=r"caster\.wizards\[0\]: expected a position"):
         verdicts(deployment((Character(),)), 0, 0, effect())

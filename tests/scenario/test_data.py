@@ -13,7 +13,6 @@ import pytest
 
 import wfb_gym
 from wfb_gym.packing import pack
-from wfb_gym.packing.records import PACKED_SCENARIO
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.documents import bundled_data
 from wfb_gym.scenario.items import bundled_items
@@ -36,16 +35,9 @@ def test_lores_are_complete() -> None:
     for lore in names:
         numbers = [spell.number for spell in spells if spell.lore == lore]
         assert numbers == [1, 2, 3, 4, 5, 6]
-    assert all(3 <= spell.casting_value <= 15 for spell in spells)
-
-
-def test_find_lore_spell() -> None:
     spell = find_lore_spell("Burning Head")
-    assert spell is not None
-    assert (spell.lore, spell.number, spell.range_inches) == ("Fire", 4, 18)
-    assert find_lore_spell("Burning Head", "Fire") == spell
+    assert find_lore_spell("Burning Head", "Fire") == spell != find_lore_spell("Fire Ball")
     assert find_lore_spell("Burning Head", "Life") is None
-    assert find_lore_spell("Curse of Years") is None
 
 
 def test_items() -> None:
@@ -124,26 +116,11 @@ def test_every_switch_of_both_rulesets_has_a_source() -> None:
         assert all(entry["source"].strip() for entry in switches.values())
 
 
-@pytest.mark.parametrize(
-    ("name", "rows", "ours"),
-    [
-        (
-            "6e",
-            [(2, 2), (3, 3), (4, 4), (5, 6), (7, 7), (8, 9), (10, 11), (12, 12)],
-            [(5, 6), (7, 7), (8, 9), (10, 11), (12, 12)],
-        ),
-        ("7e", [(2, 2), (3, 4), (5, 6), (7, 7), (8, 9), (10, 11), (12, 12)], [(12, 12)]),
-    ],
-)
-def test_miscast_rows_cover_2d6(
-    name: str, rows: list[tuple[int, int]], ours: list[tuple[int, int]]
-) -> None:
-    table = bundled_miscast_table(name)
-    assert [row.roll for row in table.rows] == rows
-    totals = [total for row in table.rows for total in range(row.roll[0], row.roll[1] + 1)]
-    assert totals == list(range(2, 13))
-    assert [row.roll for row in table.rows if row.source == "ours"] == ours
-    assert all(row.source and row.text for row in table.rows)
+@pytest.mark.parametrize(("name", "ours"), [("6e", 5), ("7e", 1)])
+def test_miscast_rows_have_a_text_and_a_source(name: str, ours: int) -> None:
+    rows = bundled_miscast_table(name).rows
+    assert all(row.source and row.text for row in rows)
+    assert sum(row.source == "ours" for row in rows) == ours
 
 
 def test_bundled_scenarios_are_listed() -> None:
@@ -157,7 +134,6 @@ def test_bundled_scenario_loads_and_packs(name: str) -> None:
     assert scenario.name == name
     assert scenario.description
     table = pack(scenario)
-    assert table.dtype.fields == PACKED_SCENARIO.fields
     casters = scenario.caster.wizards
     bound = sum(item in BOUND for who in scenario.caster.characters for item in who.items)
     known = sum(LORE_SPELLS if who.rolls_spells else len(who.spells) for who in casters)
@@ -210,26 +186,14 @@ def edited_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 def test_archmage_duel_is_frozen() -> None:
     assert packed_digest("archmage-duel") == FROZEN
     scenario = load_scenario("archmage-duel")
-    assert [wizard.name for army in scenario.armies for wizard in army.wizards] == [
-        "Archmage",
-        "Rival Archmage",
-    ]
-    assert [spell.name for spell in scenario.caster.wizards[0].spells] == [
-        "Fire Ball",
-        "Fiery Blast",
-        "Burning Head",
-        "Conflagration of Doom",
-    ]
     assert None not in scenario.rules.model_dump().values()
 
 
-@pytest.mark.usefixtures("edited_data")
-def test_edits_of_bundled_data_do_not_change_archmage_duel() -> None:
-    assert bundled_items()["Dispel Scroll"].uses == 2
-    assert packed_digest("archmage-duel") == FROZEN
-
-
-def test_edits_of_bundled_data_change_other_scenarios(request: pytest.FixtureRequest) -> None:
+def test_edits_of_bundled_data_change_all_scenarios_but_archmage_duel(
+    request: pytest.FixtureRequest,
+) -> None:
     before = packed_digest("apprentice")
     request.getfixturevalue("edited_data")
+    assert bundled_items()["Dispel Scroll"].uses == 2
+    assert packed_digest("archmage-duel") == FROZEN
     assert packed_digest("apprentice") != before

@@ -55,16 +55,13 @@ def test_an_unknown_name_leads_to_the_list_of_bundled_ones(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("lore = Fire", 'in the line "lore = Fire" (a text needs quotes: lore = "Fire")'),
         ("level = 2, 3", 'in the line "level = 2, 3"'),
         ("position = (3, 4)", 'line "position = (3, 4)" (a list needs square brackets)'),
         ("lore = \u201cFire\u201d", '(use straight quotes: ")'),
         ("[[a.b]]\n[a.b]", 'line "[a.b]" (each entry of a list begins with [[a.b]])'),
         ("[caster]\n[caster]", 'line "[caster]" (the table caster is there twice)'),
-        ("models = thirty", "(a text needs quotes, and a number needs digits)"),
         ("spells = [Fire Ball]", "(a text needs quotes)"),
         ("fleeing = Yes", "(true or false, in lower case: fleeing = true)"),
-        ("fleeing = False", "(true or false, in lower case: fleeing = false)"),
         ("ruleset = 6e", '"ruleset = 6e" (a text needs quotes: ruleset = "6e")'),
         ("models = 2S5", '"models = 2S5" (a number has only digits, such as models = 25)'),
         ("points = 65pts", '"points = 65pts" (only the number: points = 65)'),
@@ -73,9 +70,7 @@ def test_an_unknown_name_leads_to_the_list_of_bundled_ones(
         ('lore = Fire"', "(the opening quote is missing)"),
         ("points = 45,5", '"points = 45,5" (a decimal point: points = 45.5)'),
         ('lore = "Fire', "(the closing quote is missing)"),
-        ("lore = 'Fire", "(a closing quote is missing)"),
         ("level = 2 // of four", "(# begins a comment)"),
-        ("// of four", "(# begins a comment)"),
         ("level: 2", '"level: 2" (= is missing between a key and its value)'),
         ("level = 2\nlevel = 3", '"level = 3" (the key level is there twice)'),
         (
@@ -83,8 +78,6 @@ def test_an_unknown_name_leads_to_the_list_of_bundled_ones(
             'begins in line 2, "position = [20 10]" (a comma or a ] is missing)',
         ),
         ("place = [\n20,\n10\n[caster]", 'line 2, "place = [" (a comma or a ] is missing)'),
-        ("place = [\n20,\n10,\nlevel = 2", 'line 2, "place = [" (a comma or a ] is missing)'),
-        ("place = [20", 'line 2, "place = [20" (a comma or a ] is missing)'),
         ("base = { x = 2 y = 3 }", "(a comma or a } is missing)"),
     ],
 )
@@ -119,56 +112,18 @@ def test_a_path_is_never_a_bundled_name() -> None:
         load_scenario(Path("archmage-duel"))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "",
-        ".",
-        "..",
-        "a/b",
-        "../a",
-        "/a",
-        "a\\b",
-        "a\n",
-        "a\0",
-        ".a",
-        "-a",
-        "a b",
-        "é",
-        "x" * 65,
-        "a:b",
-    ],
-)
+@pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "a\n", "-a", "a b", "é", "x" * 65])
 def test_names_of_scenarios_are_names_of_files(name: str) -> None:
-    for document in ({}, {"battlefield": {"width": 48, "depth": 48}}):
-        with pytest.raises(ScenarioError, match="name: expected a name of up to 64 letters"):
-            scenario_from_dict({"name": name, "caster": {}, "dispeller": {}, **document})
-    whole = scenario_from_dict({"name": "a", "caster": {}, "dispeller": {}})
-    with pytest.raises(ValueError, match="name"):
-        Scenario(name=name, caster=whole.caster, dispeller=whole.dispeller)
+    with pytest.raises(ScenarioError, match="name: expected a name of up to 64 letters"):
+        scenario_from_dict({"name": name, "caster": {}, "dispeller": {}})
+    for whole in ("0", "x" * 64, "A.b-c_D"):
+        assert scenario_from_dict({"name": whole, "caster": {}, "dispeller": {}}).name == whole
 
 
-@pytest.mark.parametrize("name", ["a", "0", "x" * 64, "A.b-c_D", "generated-12345678901234567890"])
-def test_names_of_letters_digits_and_dashes_are_names(name: str) -> None:
-    assert scenario_from_dict({"name": name, "caster": {}, "dispeller": {}}).name == name
+HIDDEN = ("\0", "\r", "\x1b[31m", "\x7f", "\x9b", "\u200b", "\u2028", "\u202e", "\ufeff")
 
 
-HIDDEN = (
-    "\0",
-    "\n",
-    "\r",
-    "\t",
-    "\x1b[31m",
-    "\x7f",
-    "\x9b",
-    "\u200b",
-    "\u2028",
-    "\u202e",
-    "\ufeff",
-)
-
-
-@pytest.mark.parametrize("hidden", [*HIDDEN, "\ud800"])
+@pytest.mark.parametrize("hidden", [*HIDDEN, "\n", "\ud800"])
 def test_names_hold_no_control_characters(hidden: str) -> None:
     bad = f"A{hidden}B"
     model = {"name": "A", "models": 1, "toughness": 3, "points": 1}
@@ -182,8 +137,6 @@ def test_names_hold_no_control_characters(hidden: str) -> None:
         "units[0].name": {"units": [{**model, "name": bad}]},
         "heroes[0].name": {"heroes": [{"name": bad}]},
         "heroes[0].unit": {"heroes": [{"name": "A", "unit": bad}]},
-        "runesmiths[0].name": {"runesmiths": [{"name": bad}]},
-        "wizards[0].name": {"wizards": [{"name": bad, "level": 1}]},
         "wizards[0].lore": {"wizards": [{"name": "A", "level": 1, "lore": bad}]},
         "wizards[0].profile": {"wizards": [{"profile": bad, "level": 1}]},
         "wizards[0].spells[0].name": {
@@ -207,15 +160,9 @@ def test_names_hold_no_control_characters(hidden: str) -> None:
         assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("hidden", sorted({*HIDDEN} - {"\n", "\t"}))
+@pytest.mark.parametrize("hidden", HIDDEN)
 def test_descriptions_hold_lines_and_no_other_control_characters(hidden: str) -> None:
     document = {"name": "x", "caster": {}, "dispeller": {}}
     assert scenario_from_dict({**document, "description": "one\n\ttwo"}).description
     with pytest.raises(ScenarioError, match="description: expected a text of up to 2000"):
         scenario_from_dict({**document, "description": f"one{hidden}two"})
-
-
-def test_names_of_files_are_printed_without_control_characters() -> None:
-    with pytest.raises(ScenarioError) as caught:
-        load_scenario("a\x1b[31m\nb.toml")
-    assert str(caught.value).startswith("a?[31m?b.toml: expected a scenario file")

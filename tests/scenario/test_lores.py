@@ -5,20 +5,15 @@ from collections.abc import Mapping
 from typing import Any, get_args
 
 import pytest
-from pydantic import ValidationError
 
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.effects import (
-    EFFECT_KEYS,
-    Damage,
     SpellEffect,
     TroopType,
-    effect_of,
 )
 from wfb_gym.scenario.errors import ScenarioError
-from wfb_gym.scenario.spells import LoreSpell, find_lore_spell, lore_spells
-from wfb_gym.seats import SEATS
+from wfb_gym.scenario.spells import LoreSpell, lore_spells
 
 # name | casting value and duration | target | range | condition of the target | hits
 FACTS = """
@@ -140,30 +135,16 @@ def test_spells_have_the_printed_values_targets_and_hits() -> None:
         assert (each.kind == "magic_missile") == each.missile, each.name
 
 
-def test_troop_types_of_spells() -> None:
-    found = {spell.name: set(spell.only) for spell in lore_spells() if spell.only}
-    assert found == ONLY
-
-
-def test_traits_that_block_spells() -> None:
-    found = {spell.name: set(spell.not_on) for spell in lore_spells() if spell.not_on}
-    assert found == NOT_ON
-
-
-def test_spells_measured_from_terrain() -> None:
-    found = {
+def test_conditions_of_spells() -> None:
+    """Troop types, traits that block a spell, and terrain that it is measured from."""
+    spells = lore_spells()
+    assert {spell.name: set(spell.only) for spell in spells if spell.only} == ONLY
+    assert {spell.name: set(spell.not_on) for spell in spells if spell.not_on} == NOT_ON
+    assert {
         s.name: (set(s.near.terrain), s.near.within, s.near.otherwise, s.near.extra)
-        for s in lore_spells()
+        for s in spells
         if s.near
-    }
-    assert found == NEAR
-
-
-def test_comet_reaches_a_die_for_each_marker() -> None:
-    comet = find_lore_spell("The Comet of Casandora")
-    assert comet is not None
-    assert comet.damage is not None
-    assert comet.damage.radius == "D6 per marker"
+    } == NEAR
 
 
 def test_spells_without_damage_have_a_worth_with_its_reason() -> None:
@@ -174,31 +155,16 @@ def test_spells_without_damage_have_a_worth_with_its_reason() -> None:
     assert both == ["Wall of Fire", "Pit of Shades"]
 
 
-def test_only_spells_in_play_pay_by_phase() -> None:
-    for spell in lore_spells():
-        if spell.worth is not None:
-            assert spell.worth.is_lasting == (spell.duration != "instant"), spell.name
-            assert not (spell.worth.is_lasting and (spell.worth.points or spell.worth.share))
-
-
-def test_worths_are_of_the_size_of_a_missiles_damage() -> None:
+def test_only_spells_in_play_pay_by_phase_and_none_is_worth_far_more_than_another() -> None:
     """On a target of 150 points over two phases, none is worth far more than a Conflagration."""
     for spell in lore_spells():
         if spell.worth is not None:
             worth = spell.worth
+            assert worth.is_lasting == (spell.duration != "instant"), spell.name
+            assert not (worth.is_lasting and (worth.points or worth.share))
             points = worth.points + 150 * worth.share
             points += 2 * (worth.points_per_phase + 150 * worth.share_per_phase)
             assert 4 <= points <= 60, spell.name
-
-
-def test_an_effect_has_its_rows_keys() -> None:
-    for spell in lore_spells():
-        effect = spell.effect
-        assert type(effect) is SpellEffect
-        assert {key: getattr(effect, key) for key in EFFECT_KEYS} == {
-            key: getattr(spell, key) for key in EFFECT_KEYS
-        }
-        assert spell.effect is effect
 
 
 MISSILE = {
@@ -215,21 +181,11 @@ COMET = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker
 NEAR_WOOD = {"terrain": ["wood"], "within": 12, "otherwise": 6}
 
 
-def test_defaults_of_an_effect() -> None:
-    effect = validate(SpellEffect, HEX, "spell")
-    assert (effect.engaged, effect.sight, effect.missile, effect.once) == ("no",) + (False,) * 3
-    assert (effect.only, effect.not_on, effect.needs, effect.near) == ((), (), None, None)
-    damage = validate(Damage, BOLT, "spell")
-    assert (damage.armour_save, damage.ward_save) == (True, True)
-    assert (damage.flaming, damage.automatic, damage.delayed) == (False,) * 3
-
-
-@pytest.mark.parametrize("target", ["caster", "player", "point"])
-def test_the_caster_and_points_have_no_combat_condition(target: str) -> None:
-    row: dict[str, Any] = {"target": target, "worth": {"points": 5.0}}
-    if target == "point":
-        row["damage"] = COMET
-    assert validate(SpellEffect, row, "spell").engaged == "either"
+def test_the_caster_and_points_have_no_combat_condition() -> None:
+    row: dict[str, Any]
+    for row in ({"target": "caster"}, {"target": "player"}, {"target": "point", "damage": COMET}):
+        effect = validate(SpellEffect, {"worth": {"points": 5.0}, **row}, "spell")
+        assert effect.engaged == "either"
 
 
 @pytest.mark.parametrize(
@@ -274,8 +230,6 @@ LORE_ROW = {
             {"worth": {"points_per_phase": 5.0, "reason": "A guess."}},
             "worth: expected no worth per phase except for",
         ),
-        ({"range_inches": 73}, "range_inches: expected a whole number from 1 to 72, found 73"),
-        ({"sight": 1}, "sight: expected true or false, found 1"),
     ],
 )
 def test_rows_of_a_lore_that_are_rejected(changes: Mapping[str, Any], message: str) -> None:
@@ -284,38 +238,23 @@ def test_rows_of_a_lore_that_are_rejected(changes: Mapping[str, Any], message: s
         validate(LoreSpell, {**LORE_ROW, **changes}, "lores.toml")
 
 
-def test_effect_of_reads_only_its_own_keys() -> None:
-    row = {**MISSILE, "name": "Bolt", "casting_value": 8}
-    assert effect_of(row) == SpellEffect.model_validate(MISSILE)
-
-
-def test_documents_are_immutable() -> None:
-    effect = SpellEffect.model_validate(MISSILE)
-    with pytest.raises(ValidationError):
-        effect.sight = False
-
-
-# --- the 7th edition -----------------------------------------------------------------------
-
 KNOWS = {"wizards": [{"name": "Anna", "level": 1, "spells": ["Burning Head"]}]}
 ROLLS = {"wizards": [{"name": "Anna", "level": 1, "lore": "Death"}]}
 BEARS = {"heroes": [{"name": "Captain", "items": ["Ring of Flame"]}]}
-OWN = {"name": "Bolt", "casting_value": 5, "worth": 9.0}
 
 
-@pytest.mark.parametrize("army", [KNOWS, ROLLS, BEARS])
-@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize(
+    "armies",
+    [{"caster": KNOWS}, {"caster": ROLLS}, {"dispeller": KNOWS}, {"dispeller": BEARS}],
+)
 def test_a_scenario_of_the_7th_edition_notes_that_its_lores_are_those_of_the_6th(
-    army: dict[str, Any], seat: str
+    armies: dict[str, Any],
 ) -> None:
-    other = {"caster": {}, "dispeller": {}, seat: army}
-    (note,) = scenario_from_dict({"name": "test", "ruleset": "7e", **other}).notes
+    document = {"name": "test", "ruleset": "7e", "caster": {}, "dispeller": {}, **armies}
+    (note,) = scenario_from_dict(document).notes
     assert "lores are from the 6th edition" in note
-    assert scenario_from_dict({"name": "test", "ruleset": "6e", **other}).notes == ()
+    assert scenario_from_dict({**document, "ruleset": "6e"}).notes == ()
 
 
 def test_no_note_without_spells_of_a_lore() -> None:
-    own = {"wizards": [{"name": "Anna", "level": 1, "spells": [OWN]}]}
-    document = {"name": "test", "ruleset": "7e", "caster": own, "dispeller": {}}
-    assert scenario_from_dict(document).notes == ()
     assert load_scenario("seventh-edition-duel").notes == ()

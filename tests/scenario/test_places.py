@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.scenario.documents import BOYZ, Data, scenario, unit, wizard
+from tests.scenario.documents import Data, scenario, unit, wizard
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.battlefield import Battlefield
 
@@ -14,10 +14,6 @@ WOOD = {"name": "Old Wood", "kind": "wood", "position": [20, 24], "size": [8, 6]
 
 def on_field(terrain: tuple[Data, ...] = (), **caster: Any) -> Scenario:
     return scenario(keys={"battlefield": {**FIELD, "terrain": list(terrain)}}, **caster)
-
-
-def test_a_scenario_needs_no_battlefield() -> None:
-    assert scenario(units=[BOYZ]).battlefield is None
 
 
 @pytest.mark.parametrize(
@@ -45,11 +41,9 @@ def test_blocking_of_sight_follows_from_the_kind_unless_it_is_given(
     ("army", "place"),
     [
         ({"units": [unit(position=[30, 20.5])]}, (30.0, 20.5)),
-        ({"units": [unit(position=[2, 20])]}, (2.0, 20.0)),
         ({"wizards": [wizard(position=[30, 20])]}, (30.0, 20.0)),
         ({"units": [unit(position=[30, 20])], "wizards": [wizard(unit="Boyz")]}, None),
         ({"wizards": [wizard(status="dead")]}, None),
-        ({"wizards": [wizard(status="off_table")]}, None),
     ],
 )
 def test_pieces_have_a_position_unless_they_are_in_a_unit_or_off_the_table(
@@ -58,8 +52,3 @@ def test_pieces_have_a_position_unless_they_are_in_a_unit_or_off_the_table(
     read = on_field(**army).caster
     positions = [unit.position for unit in read.units] + [who.position for who in read.wizards]
     assert positions[-1] == place
-
-
-def test_units_may_stand_side_by_side() -> None:
-    units = [unit(position=[30, 20]), unit(name="More", position=[36, 20])]
-    assert on_field(units=units).caster.units[1].position == (36.0, 20.0)

@@ -4,17 +4,6 @@ import pytest
 
 from tests.scenario.documents import BOYZ, scenario, unit, wizard
 
-# --- units ---------------------------------------------------------------------------------
-
-
-def test_a_unit_has_its_defaults() -> None:
-    boyz = scenario(units=[BOYZ]).caster.units[0]
-    assert (boyz.wounds, boyz.ward_save, boyz.profile) == (1, None, None)
-    assert (boyz.frontage, boyz.base, boyz.troop) == (5, (20.0, 20.0), "infantry")
-    assert (boyz.position, boyz.facing, boyz.traits) == (None, 0.0, ())
-    assert not any((boyz.skirmish, boyz.in_combat, boyz.fleeing, boyz.magic_item))
-    assert boyz.magic_resistance == 0
-
 
 @pytest.mark.parametrize(
     ("troop", "base", "frontage"),
@@ -34,18 +23,19 @@ def test_base_and_frontage_follow_the_troop_type(
     assert (boyz.base, boyz.frontage) == (base, frontage)
 
 
-def test_a_given_base_and_frontage_are_kept() -> None:
+def test_a_given_base_and_frontage_are_kept_and_a_small_unit_is_one_rank() -> None:
     boyz = scenario(units=[unit(troop="monster", base=[40, 60], frontage=3)]).caster.units[0]
     assert (boyz.base, boyz.frontage) == ((40.0, 60.0), 3)
-
-
-def test_a_small_unit_is_one_rank() -> None:
     assert scenario(units=[unit(models=3)]).caster.units[0].frontage == 3
 
 
 def test_an_army_has_up_to_ten_units_and_six_characters() -> None:
     units = [unit(name=f"Unit {k}") for k in range(10)]
-    army = scenario(units=units, heroes=[{"name": f"Hero {k}"} for k in range(6)]).caster
+    army = scenario(
+        {"units": [BOYZ]},
+        units=[*units[:9], BOYZ],
+        heroes=[{"name": f"Hero {k}"} for k in range(6)],
+    ).caster
     assert (len(army.units), len(army.characters)) == (10, 6)
 
 
@@ -58,9 +48,6 @@ def test_leadership_is_given_or_from_the_profile_or_seven() -> None:
     ).caster
     assert [each.leadership for each in army.units] == [6, 8, 7]
     assert [each.leadership for each in army.characters] == [7, 8, 9]
-
-
-# --- characters ----------------------------------------------------------------------------
 
 
 def test_characters_are_wizards_then_runesmiths_then_heroes() -> None:
@@ -76,27 +63,9 @@ def test_characters_are_wizards_then_runesmiths_then_heroes() -> None:
     ]
 
 
-def test_a_character_has_his_defaults() -> None:
-    hero = scenario(heroes=[{"name": "Hero"}]).caster.heroes[0]
-    assert (hero.base, hero.troop, hero.facing) == ((20.0, 20.0), "character", 0.0)
-    assert (hero.unit, hero.position, hero.traits) == (None, None, ())
-    assert hero.magic_resistance == 0
-
-
 def test_a_mounted_character_has_the_base_of_his_mount() -> None:
     hero = scenario(heroes=[{"name": "Hero", "troop": "monster"}]).caster.heroes[0]
     assert hero.base == (50.0, 50.0)
-
-
-def test_two_armies_may_use_one_name() -> None:
-    both = scenario({"units": [BOYZ]}, units=[BOYZ])
-    assert both.caster.units[0].name == both.dispeller.units[0].name
-
-
-def test_a_character_joins_a_unit_of_his_army() -> None:
-    army = scenario(units=[BOYZ], wizards=[wizard(unit="Boyz")]).caster
-    assert army.unit_of(army.wizards[0]) is army.units[0]
-    assert army.companions(army.units[0]) == (army.wizards[0],)
 
 
 @pytest.mark.parametrize(("status", "is_fleeing"), [("fleeing", True), ("dead", False)])
@@ -120,12 +89,8 @@ def test_a_unit_and_those_in_it_fight_together(
             wizard(unit="Boyz", in_combat=of_wizard),
             wizard(name="Berta", unit="Boyz", in_combat=of_other),
             wizard(name="Carla"),
+            wizard(name="Dora", in_combat=True),
         ],
     ).caster
     assert [army.is_engaged(each) for each in army.units] == [True, False]
-    assert [army.is_engaged(who) for who in army.characters] == [True, True, False]
-
-
-def test_a_lone_character_may_fight() -> None:
-    army = scenario(wizards=[wizard(in_combat=True), wizard(name="Berta")]).caster
-    assert [army.is_engaged(who) for who in army.wizards] == [True, False]
+    assert [army.is_engaged(who) for who in army.characters] == [True, True, False, True]
