@@ -1,6 +1,5 @@
 """Agents that break the rules for agents, to test their callers."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym.players.baselines import RandomAgent
-from wfb_gym.players.interface import Agent
 
 
 class Misbehaving:
@@ -39,11 +37,6 @@ def raising(answer: NDArray[np.int64], masks: NDArray[np.bool_]) -> Any:
     raise RuntimeError("the agent has lost its wits")
 
 
-def slow(answer: NDArray[np.int64], masks: NDArray[np.bool_]) -> Any:
-    time.sleep(0.01)
-    return answer
-
-
 SPOILERS: dict[str, tuple[Callable[..., Any], type[Exception], str]] = {
     "raises": (raising, RuntimeError, "lost its wits"),
     "illegal": (lambda a, m: (~m).argmax(axis=1), ValueError, "is illegal, expected one of"),
@@ -60,8 +53,3 @@ SPOILERS: dict[str, tuple[Callable[..., Any], type[Exception], str]] = {
     "nothing": (lambda a, m: None, ValueError, "expected integer actions of shape"),
 }
 """Corruptions of an answer, and the error for each."""
-
-
-def misbehaving(name: str, **keys: Any) -> Agent:
-    """Return an agent that corrupts its answers in one of these ways."""
-    return Misbehaving(SPOILERS[name][0], **keys)

@@ -63,11 +63,6 @@ def test_the_rest_may_be_solvable_though_the_scenario_is_not() -> None:
     assert analyst.analyse(Battle(pack(scenario))).is_exact
 
 
-def test_points_lost_are_never_negative() -> None:
-    analysis = Analysis({0: 1.0, 3: 2.0, 5: 2.0 + 1e-12}, 3, True, "exact")
-    assert [analysis.loss(code) for code in analysis.values] == [1.0, 0.0, 0.0]
-
-
 def test_only_decisions_are_analysed() -> None:
     scenario = load_scenario("apprentice")
     battle = Battle(pack(scenario))
@@ -79,11 +74,12 @@ def test_only_decisions_are_analysed() -> None:
     assert PASS not in battle.legal_actions()
 
 
-def test_an_ambiguous_estimate_recommends_nothing() -> None:
+def test_losses_are_never_negative_and_an_ambiguous_estimate_recommends_nothing() -> None:
+    analysis = Analysis({0: 1.0, 3: 2.0, 5: 2.0 + 1e-12}, 3, True, "exact")
+    assert [analysis.loss(code) for code in analysis.values] == [1.0, 0.0, 0.0]
     level = {0: 2.0, 3: 2.0 + 1e-12}
     assert not any(Analysis(level, 0, False, "estimated").recommends(code) for code in level)
     assert Analysis(level, 0, True, "exact").recommends(0)
     assert Analysis({0: 2.0}, 0, False, "estimated").recommends(0)
-    ambiguous = Analysis({0: 2.0, 3: 1.0}, 0, False, "estimated")
-    assert ambiguous.recommends(0)
-    assert not ambiguous.recommends(3)
+    clear = Analysis({0: 2.0, 3: 1.0}, 0, False, "estimated")
+    assert [clear.recommends(code) for code in (0, 3)] == [True, False]

@@ -1,8 +1,6 @@
 """Learned players: guarantees of the network, and its file."""
 
 import json
-import tracemalloc
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +24,11 @@ from wfb_gym.players.network import PolicyNetwork, load_network, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 
-from .asking import met
+from .asking import Asked, met
 from .damage import count_rejected
 
 DUEL = "archmage-duel"
 SHAPES = ("flat", "entities")
-GENERAL = ("orc-shaman-hunt", "grand-conclave")
 
 
 def network_for(scenario: str | Scenario, seat: int, shape: str, width: int = 16) -> PolicyNetwork:
@@ -41,6 +38,11 @@ def network_for(scenario: str | Scenario, seat: int, shape: str, width: int = 16
         for weights in network.parameters():
             weights.mul_(1.5).add_(0.05 * torch.randn_like(weights))
     return network
+
+
+def assert_legal(agent: NetworkAgent, shown: Asked) -> None:
+    chosen = agent.act(shown.observations, shown.masks, shown.positions)
+    assert shown.masks[np.arange(len(chosen)), chosen].all()
 
 
 def shaken(limits: Limits, shape: str, noise: float, seed: int) -> PolicyNetwork:
@@ -61,9 +63,10 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("scenario", [DUEL, "seventh-edition-duel", "border-skirmish"])
+@pytest.mark.parametrize(
+    ("scenario", "seat", "shape"),
+    [(DUEL, 0, "entities"), ("orc-shaman-hunt", 1, "flat"), ("border-skirmish", 1, "entities")],
+)
 def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) -> None:
     shown = met(scenario, seat)
     network = network_for(scenario, seat, shape)
@@ -75,8 +78,7 @@ def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) ->
     assert (probabilities[~shown.masks] == 0.0).all()
     assert probabilities.sum(1) == pytest.approx(1.0, abs=1e-5)
     assert np.isfinite(values.numpy()).all()
-    chosen = NetworkAgent(network, seat).act(shown.observations, shown.masks)
-    assert shown.masks[np.arange(len(chosen)), chosen].all()
+    assert_legal(NetworkAgent(network, seat), shown)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -100,12 +102,9 @@ def test_other_files_than_networks_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="expected a saved network, found no file"):
         make_agent(tmp_path / "none.npz")
     other = tmp_path / "other.npz"
-    for write in (lambda: np.savez(other, weights=np.zeros(3)), lambda: other.write_text("no")):
-        write()
-        with pytest.raises(ValueError, match="expected a saved network, found a damaged or unsup"):
-            make_agent(other)
-    with pytest.raises(ValueError, match='expected the shape "flat" or "entities", found \'deep\''):
-        network_for(DUEL, 0, "deep")
+    other.write_text("no")
+    with pytest.raises(ValueError, match="expected a saved network, found a damaged or unsup"):
+        make_agent(other)
 
 
 def changed(path: Path, about: dict[str, Any] | None = None, **weights: Any) -> Path:
@@ -115,7 +114,7 @@ def changed(path: Path, about: dict[str, Any] | None = None, **weights: Any) -> 
     arrays["about"] = np.array(json.dumps(json.loads(str(arrays["about"])) | (about or {})))
     arrays |= {name.replace("__", "."): each for name, each in weights.items()}
     other = path.with_name("changed.npz")
-    np.savez(other, **{name: each for name, each in arrays.items() if each is not None})
+    np.savez_compressed(other, **{name: each for name, each in arrays.items() if each is not None})
     return other
 
 
@@ -129,21 +128,19 @@ WEIGHT, BIAS = "body__actor__weight", "body__actor__bias"
         ({"width": 10**30}, {}, "damaged or unsupported"),
         ({"width": 0}, {}, "width: expected a whole number from 1, found 0"),
         ({"width": True}, {}, "width: expected a whole number from 1, found True"),
-        ({"width": 17}, {}, "expected float32 or float16 of shape"),
         ({"width": "16"}, {}, "width: expected a whole number from 1, found '16'"),
         ({"shape": "deep"}, {}, "expected the shape"),
         ({"shape": "entities"}, {}, "expected [0-9]+ members, found 9"),
-        ({"limits": {}}, {}, "damaged or unsupported"),
+        ({"notes": "x" * 2**20}, {}, "about: expected a text of at most 1,048,576"),
         ({"limits": None}, {}, "damaged or unsupported"),
         ({"seat": 2}, {}, 'expected a network of seat 0 or 1, or of "either", found 2'),
         ({"seat": "\x1b[2J"}, {}, r"found '\\x1b\[2J'$"),
         ({"seat": "x" * 1000}, {}, r"found 'x{59}\.\.\.$"),
-        ({"seat": None}, {}, 'expected a network of seat 0 or 1, or of "either", found None'),
         ({}, {BIAS: None}, "expected 9 members, found 8: 1 missing .'body.actor.bias.npy'"),
         ({}, {"more": np.zeros(1, np.float32)}, "expected 9 members, found 10: .* .'more.npy'"),
+        ({}, {"more": np.zeros(65 * 2**20, np.int8)}, "unpacks to .*, expected at most 67,108,864"),
         ({}, {BIAS: np.zeros(3, np.float32)}, "actor.bias: expected float32 or float16 of shape"),
         ({}, {BIAS: np.zeros(3)}, "actor.bias: expected float32 or float16 of shape"),
-        ({}, {"body__critic__bias": np.array([np.nan], np.float32)}, "expected finite numbers"),
         ({}, {"body__critic__bias": np.array([np.inf], np.float32)}, "expected finite numbers"),
     ],
 )
@@ -174,14 +171,6 @@ def test_a_damaged_file_is_rejected_with_one_error(saved: Path) -> None:
     assert count_rejected(saved) > 150
 
 
-def test_a_small_file_that_unpacks_to_much_is_rejected(saved: Path) -> None:
-    with zipfile.ZipFile(saved, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("more.npy", bytes(65 * 2**20))
-    assert saved.stat().st_size < 2**20
-    with pytest.raises(DamagedFileError, match=r"unpacks to .* bytes, expected at most 67,108,864"):
-        make_agent(saved)
-
-
 def test_weights_of_a_file_are_not_drawn_first(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -198,19 +187,6 @@ def test_weights_of_a_file_are_not_drawn_first(
     assert max(drawn) == 1
     assert all(each.requires_grad and not each.is_meta for each in network.parameters())
     assert not any(each.is_meta for each in network.buffers())
-
-
-def test_a_long_description_is_not_read(tmp_path: Path) -> None:
-    path = tmp_path / "policy.npz"
-    save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1, "notes": "x" * 4_000_000})
-    assert path.stat().st_size < 2**18
-    tracemalloc.start()
-    try:
-        with pytest.raises(DamagedFileError, match="about: expected a text of at most 1,048,576"):
-            make_agent(path)
-        assert tracemalloc.get_traced_memory()[1] < 2**20
-    finally:
-        tracemalloc.stop()
 
 
 def test_the_command_names_a_damaged_file_in_one_line(
@@ -233,7 +209,7 @@ def test_a_player_of_one_scenario_rejects_another() -> None:
 @pytest.fixture(scope="module")
 def general() -> NetworkAgent:
     """Return a player of two scenarios of different sizes, and of all sizes between."""
-    limits = union([fit(pack(load_scenario(name)), 0) for name in (DUEL, *GENERAL)])
+    limits = union([fit(pack(load_scenario(name)), 0) for name in (DUEL, "orc-shaman-hunt")])
     torch.manual_seed(1)
     return NetworkAgent(PolicyNetwork(limits, "entities", 16), 0, general=True)
 
@@ -255,38 +231,28 @@ def test_a_network_is_not_a_policy_until_it_is_wrapped() -> None:
 def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
     general: NetworkAgent, scenario: str
 ) -> None:
-    shown = met(scenario, 0)
-    chosen = general.act(shown.observations, shown.masks, shown.positions)
-    assert shown.masks[np.arange(len(chosen)), chosen].all()
+    assert_legal(general, met(scenario, 0))
     env: Any = gym.make("wfb_gym/Dispeller-v0", scenario=scenario, opponent=general)
     env.reset(seed=0)
     exact = solver.normalised_score(scenario, general, 0)
     assert exact.guaranteed <= exact.optimum + 1e-9
 
 
-def test_a_general_player_rejects_larger_scenarios(general: NetworkAgent) -> None:
-    shown = met("border-skirmish", 0)
-    with pytest.raises(ValueError, match=r"within the network's limits; limits: .*own\.units"):
-        general.act(shown.observations, shown.masks, shown.positions)
-
-
-def test_a_general_player_needs_positions_of_its_own_seat(general: NetworkAgent) -> None:
-    shown = met(DUEL, 0)
+def test_a_general_player_needs_positions_of_its_seat_within_its_limits(
+    general: NetworkAgent,
+) -> None:
+    shown, other, larger = met(DUEL, 0), met(DUEL, 1), met("border-skirmish", 1)
     with pytest.raises(ValueError, match="expected positions, which a network"):
         general.act(shown.observations, shown.masks)
-    other = met(DUEL, 1)
     with pytest.raises(ValueError, match="expected positions of seat 0, found seat 1"):
         general.act(other.observations, other.masks, other.positions)
-
-
-def test_a_general_player_may_play_either_seat(general: NetworkAgent) -> None:
     packed = pack(load_scenario(DUEL))
     network = PolicyNetwork(union([fit(packed, 0), fit(packed, 1)]), "entities", 16)
     either = NetworkAgent(network, None, general=True)
-    for seat in (0, 1):
-        shown = met(DUEL, seat)
-        chosen = either.act(shown.observations, shown.masks, shown.positions)
-        assert shown.masks[np.arange(len(chosen)), chosen].all()
+    assert_legal(either, shown)
+    assert_legal(either, other)
+    with pytest.raises(ValueError, match=r"within the network's limits; limits: .*own\.units"):
+        either.act(larger.observations, larger.masks, larger.positions)
 
 
 def test_a_general_player_returns_its_probabilities(general: NetworkAgent) -> None:

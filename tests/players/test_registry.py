@@ -59,25 +59,8 @@ def test_an_agent_acts_at_random_with_probability_epsilon(duel: solver.Solution)
     ("name", "message"),
     [
         ("optimal:2", "expected the chance of a random action, 0 to 1"),
-        ("optimal:", "expected the chance of a random action, 0 to 1"),
-        ("optimal:-1", "expected the chance of a random action, 0 to 1"),
-        ("optimal:much", "expected the chance of a random action, 0 to 1"),
-        ("Optimal", "expected one of random, greedy, veteran, optimal"),
         ("optimall", "did you mean optimal"),
-        ("veteran:-0.1", "expected the chance of a random action, 0 to 1"),
-        ("greddy", "did you mean greedy"),
-        ("model.pt", r"ending in .zip or .npz, found 'model.pt'"),
-        ("genralist", "did you mean generalist"),
-        ("mcts:", "expected a whole number of simulations after mcts:"),
-        ("mcts:0", "found '0'"),
-        ("mcts:-3", "found '-3'"),
-        ("mcts:1e3", "found '1e3'"),
-        ("mcts:12345678", "at most 6 digits"),
         ("expectimax:", "expected a whole number of decisions to look ahead after expectimax:"),
-        ("expectimax:0", "found '0'"),
-        ("expectimax:x", "found 'x'"),
-        ("expectimaxx", "did you mean expectimax"),
-        ("caster.zpi", r"ending in .zip or .npz, found 'caster.zpi'$"),
     ],
 )
 def test_other_names_are_rejected(name: str, message: str) -> None:
@@ -92,15 +75,9 @@ def test_other_names_are_rejected(name: str, message: str) -> None:
     [
         (lambda: EpsilonAgent(RandomAgent(0), 1.5), "epsilon: expected a probability"),
         (lambda: MctsAgent(0), "mcts: expected simulations of 1 or more, found 0"),
-        (
-            lambda: MctsAgent(exploration=-1.0),
-            "mcts: expected exploration of more than 0, found -1",
-        ),
+        (lambda: MctsAgent(exploration=-1.0), "mcts: expected exploration of more than 0, found"),
         (lambda: ExpectimaxAgent(0), "expectimax: expected depth of 1 or more, found 0"),
-        (
-            lambda: ExpectimaxAgent(max_transitions=0),
-            "expectimax: expected max_transitions of 1 or more, found 0",
-        ),
+        (lambda: ExpectimaxAgent(max_transitions=0), "max_transitions of 1 or more, found 0"),
         (lambda: PlySearchAgent(0), "expected plies of 1 or more, found 0"),
         (lambda: PhaseSearchAgent(0), "spells of 1 to 7, found 0"),
         (lambda: PhaseSearchAgent(8), "spells of 1 to 7, found 8"),

@@ -84,7 +84,6 @@ class Oracle:
         self._known: dict[Position, F] = {}
 
     def value(self) -> F:
-        """Return the value of the battle."""
         models = (self.hosts[0].models, self.hosts[1].models)
         fled = (self.hosts[0].fleeing, self.hosts[1].fleeing)
         tally = self._tally(models, fled) if self.battle.victory_points else F(0)
@@ -116,7 +115,6 @@ class Oracle:
         return works * self._open(phase, models, rallied) + (1 - works) * stays
 
     def _open(self, phase: int, models: tuple[int, int], fled: tuple[bool, bool]) -> F:
-        """Generate dice."""
         active = phase % 2
         host, enemy = self.hosts[active], self.hosts[1 - active]
         power = 2 + (0 if fled[active] else host.level)

@@ -77,7 +77,6 @@ class Position:
 
 
 def rolls(dice: int) -> Iterator[tuple[int, ...]]:
-    """Return all results of the dice, all equally likely."""
     return product(range(1, 7), repeat=dice)
 
 
@@ -99,13 +98,11 @@ def casting(dice: int, value: int, irresistible: bool = True) -> dict[int, F]:
 
 
 def chance_to_cast(dice: int, value: int) -> F:
-    """Return the probability to cast."""
     return sum((chance for result, chance in casting(dice, value).items() if result > 0), F(0))
 
 
 @cache
 def dispelling(dice: int, number: int, double_six: bool = False) -> F:
-    """Return the probability to dispel."""
     works = 0
     for faces in rolls(dice):
         if faces.count(1) >= 2:
@@ -115,7 +112,6 @@ def dispelling(dice: int, number: int, double_six: bool = False) -> F:
 
 
 def less(numbers: tuple[int, ...], index: int, by: int) -> tuple[int, ...]:
-    """Return the numbers with one of them reduced."""
     return tuple(n - by if i == index else n for i, n in enumerate(numbers))
 
 
@@ -129,7 +125,6 @@ class Oracle:
         self._known_in_play: dict[tuple[Position, int, frozenset[tuple[int, int]]], F] = {}
 
     def value(self) -> F:
-        """Return the value of the battle."""
         armies = self.armies
         in_play = {(a, s) for a in (0, 1) for s, spell in enumerate(armies[a].spells)
                    if spell.in_play}  # fmt: skip
@@ -204,7 +199,6 @@ class Oracle:
                 yield self._cast(replace(after, stones=both), index, chances)
 
     def _cast(self, p: Position, index: int, chances: dict[int, F]) -> F:
-        """Roll to cast."""
         mean = F(0)
         for result, chance in chances.items():
             if result == FAILED:
@@ -218,7 +212,6 @@ class Oracle:
         return mean
 
     def _miscast(self, p: Position, index: int) -> F:
-        """Roll 2D6 on the table."""
         mean = F(0)
         for total in map(sum, rolls(2)):
             for first, last, effects in self.duel.miscasts:
@@ -252,7 +245,6 @@ class Oracle:
         return to_come - lost if active == 0 else to_come + lost
 
     def _works(self, p: Position, index: int) -> F:
-        """Apply the spell's effect."""
         active = p.phase % 2
         spell = self.armies[active].spells[index]
         if spell.lasts:
@@ -317,26 +309,29 @@ class Oracle:
         return paid
 
     def _ended(self, p: Position, names: set[tuple[int, int]]) -> Position:
-        """Return the state without these spells in play."""
         return replace(p, in_play=p.in_play - names, fresh=p.fresh - names)
 
 
 def value(duel: Duel) -> F:
-    """Return the first army's points if both play optimally."""
     return Oracle(duel).value()
 
 
 def spell_name(index: int) -> str:
-    """Return the name of an army's spell in the scenario."""
     return f"Spell {index}"
 
 
 def scenario(duel: Duel) -> Data:
     """Return the battle as a scenario's document."""
-    rows = [
-        {"roll": [first, last], "effects": [effect(*each) for each in effects]}
-        for first, last, effects in duel.miscasts
-    ]
+    keys: dict[str, Data] = {"locked": {"until": "phase_end"}, "dice_lost": {"whose": "side"}}
+    rows = []
+    for first, last, effects in duel.miscasts:
+        row = [
+            {"kind": kind, "points": float(points)}
+            if kind == "points_lost"
+            else {"kind": kind, **keys.get(kind, {})}
+            for kind, points in effects
+        ]
+        rows.append({"roll": [first, last], "effects": row})
     return {
         "name": "duel",
         "phases": duel.phases,
@@ -347,18 +342,7 @@ def scenario(duel: Duel) -> Data:
     }
 
 
-def effect(kind: str, points: int) -> Data:
-    """Return a miscast's effect as a scenario writes it."""
-    more: dict[str, Data] = {
-        "points_lost": {"points": float(points)},
-        "locked": {"until": "phase_end"},
-        "dice_lost": {"whose": "side"},
-    }
-    return {"kind": kind, **more.get(kind, {})}
-
-
 def army_document(side: Army) -> Data:
-    """Return an army as a scenario writes it."""
     wizards = [
         builders.wizard(
             level,
@@ -374,7 +358,6 @@ def army_document(side: Army) -> Data:
 
 
 def spell_document(index: int, each: Spell) -> Data:
-    """Return a spell as a scenario writes it."""
     plain = builders.spell(spell_name(index), each.casting_value, float(each.worth))
     if not each.lasts:
         return plain

@@ -36,7 +36,6 @@ class _Sequences:
         return found
 
     def matrix(self) -> coo_matrix:
-        """Return the constraints, (rows, sequences)."""
         row, column, entry = zip(*self.rows, strict=True)
         return coo_matrix((entry, (row, column)), (len(self.right), self.count))
 

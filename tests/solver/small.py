@@ -1,6 +1,6 @@
 """Small battles for tests of the solver, each with rules that the others lack."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -246,12 +246,10 @@ def small(name: str) -> Scenario:
 
 @cache
 def solved(name: str) -> solver.Solution:
-    """Return its solution, read-only."""
     return solver.solve(small(name))
 
 
 def start(made: Scenario) -> Battle:
-    """Return a battle at its start."""
     return Battle(pack(made))
 
 
@@ -267,14 +265,6 @@ def everywhere(positions: GameGraph, battle: Battle) -> Iterator[int]:
     for node in range(positions.size):
         unpack_key(positions.plan[0], positions.keys[node], battle.state)
         yield node
-
-
-def chances_of(packed: Mapping[int, float], n: int) -> NDArray[np.float64]:
-    """Return the probabilities by action index as a row."""
-    row = np.zeros(n)
-    for action, chance in packed.items():
-        row[action] = chance
-    return row
 
 
 def uniform(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float64]:

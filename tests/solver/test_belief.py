@@ -9,6 +9,7 @@ from tests.support.builders import army, miscast, spell, wizard
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import HiddenGame, TooLarge, solve, solve_hidden, value_by_belief
+from wfb_gym.solver.belief import _lower_hull
 
 from .small import perhaps_a_scroll, scenario, with_scrolls
 
@@ -71,12 +72,15 @@ def test_it_finds_the_value_also_with_too_many_histories() -> None:
     assert found.at(0.5) < np.mean(known)
 
 
-@pytest.mark.parametrize("name", ["both", "scrolls"])
-def test_other_secrets_are_rejected(name: str) -> None:
-    with pytest.raises(ValueError, match="two sets of hidden items in exactly one army"):
-        value_by_belief(scenarios()[name])
+def test_corners_above_the_lines_through_others_are_removed() -> None:
+    hull = _lower_hull([], [(0.0, 5.0), (0.2, 1.0), (0.6, 4.0), (0.8, 1.75), (1.0, 2.0)])
+    assert hull.chances.tolist() == [0.0, 0.2, 1.0]
+    assert hull.values.tolist() == [5.0, 1.0, 2.0]
 
 
-def test_too_many_positions_are_rejected() -> None:
+def test_other_secrets_and_too_many_positions_are_rejected() -> None:
+    for name in ("both", "scrolls"):
+        with pytest.raises(ValueError, match="two sets of hidden items in exactly one army"):
+            value_by_belief(scenarios()[name])
     with pytest.raises(TooLarge):
         value_by_belief("hidden-council", max_bytes=1 << 20)

@@ -1,11 +1,12 @@
 """Estimates of a game's size against its solution, and errors that name the cause."""
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support.builders import army, spell, wizard
+from tests.support.builders import army, known, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
@@ -16,10 +17,13 @@ from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
 from .small import scenario
 
+BATTLE = "border-skirmish"
+"""A battle of armies that cannot be solved; one sample of it serves all tests."""
+
 
 def two_wizards() -> Scenario:
-    """Return two wizards with four and three spells against six dice and a scroll."""
-    elder = [spell(f"{value}+", value, 5.0 * value) for value in (5, 7, 9, 11)]
+    """Return two wizards with three spells each against six dice and a scroll."""
+    elder = [spell(f"{value}+", value, 5.0 * value) for value in (5, 7, 9)]
     pupil = [spell(f"weak {value}+", value, 4.0 * value) for value in (4, 6, 8)]
     return scenario(
         army(
@@ -31,13 +35,13 @@ def two_wizards() -> Scenario:
     )
 
 
+def loaded(name: str) -> Scenario:
+    return two_wizards() if name == "two-wizards" else load_scenario(name)
+
+
 @cache
 def estimated(name: str) -> solver.Estimate:
     return solver.estimate(loaded(name))
-
-
-def loaded(name: str) -> Scenario:
-    return two_wizards() if name == "two-wizards" else load_scenario(name)
 
 
 @pytest.fixture
@@ -74,7 +78,7 @@ def test_the_same_scenario_gets_the_same_estimate() -> None:
 
 @pytest.mark.usefixtures("shared_samples")
 @pytest.mark.parametrize(
-    "name", [pytest.param("the-winds-unbound", marks=pytest.mark.slow), "border-skirmish"]
+    "name", [pytest.param("the-winds-unbound", marks=pytest.mark.slow), BATTLE]
 )
 def test_the_estimate_of_a_battle_of_armies_exceeds_the_limit(name: str) -> None:
     expected = estimated(name)
@@ -86,11 +90,15 @@ def test_the_estimate_of_a_battle_of_armies_exceeds_the_limit(name: str) -> None
 @pytest.mark.usefixtures("shared_samples")
 def test_causes_use_the_scenarios_names() -> None:
     assert "the 4 spells open or not" in estimated("archmage-duel").causes
-    assert "the 9 spells open or not" in solver.estimate("grand-conclave").causes
-    skirmish = estimated("border-skirmish").causes
-    units = sum(len(army.units) for army in load_scenario("border-skirmish").armies)
-    assert skirmish[0] == f"the wounds left of {units} units"
-    assert len(skirmish) <= 4
+    causes = estimated(BATTLE).causes
+    units = sum(len(army.units) for army in load_scenario(BATTLE).armies)
+    assert causes[0] == f"the wounds left of {units} units"
+    assert len(causes) <= 4
+
+
+def test_large_estimates_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimation, "estimate_count", lambda samples: float("inf"))
+    assert solver.estimate("apprentice").states == 10**15
 
 
 def test_an_estimate_is_readable() -> None:
@@ -104,7 +112,7 @@ def test_an_estimate_is_readable() -> None:
 @pytest.mark.usefixtures("short_slices")
 @pytest.mark.parametrize(
     ("cores", "begin", "within"),
-    [(1, 4000, 6000), pytest.param(2, 200_000, 10_000_000, marks=pytest.mark.slow)],
+    [(1, 4000, 6000), (2, 4000, 10_000_000)],
 )
 def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
     cores: int, begin: int, within: int, monkeypatch: pytest.MonkeyPatch
@@ -115,9 +123,9 @@ def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", begin)
     done: list[int] = []
     with pytest.raises(solver.TooLarge) as refused:
-        solver.solve("border-skirmish", progress=done.append)
+        solver.solve(BATTLE, progress=done.append)
     words = str(refused.value)
-    assert words.startswith("border-skirmish does not fit into 4.0 GiB of memory: it has about")
+    assert words.startswith(f"{BATTLE} does not fit into 4.0 GiB of memory: it has about")
     assert "main causes: the wounds left of 8 units" in words
     assert begin <= done[-1] <= within
 
@@ -127,9 +135,9 @@ def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
     ("name", "message"),
     [
         # It looks large, and is estimated at once.
-        ("border-skirmish", r"it has about .* billion"),
+        (BATTLE, r"it has about .* billion"),
         # A small sample is enough for the largest.
-        ("the-winds-unbound", r"it has about .* trillion"),
+        ("dawn-at-grimmwald", r"it has about .* trillion"),
     ],
 )
 def test_a_battle_of_armies_is_rejected_early(name: str, message: str) -> None:
@@ -142,6 +150,26 @@ def test_a_battle_of_armies_is_rejected_early(name: str, message: str) -> None:
 def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:
     with pytest.raises(solver.TooLarge, match=r"archmage-duel .* 49 KiB.* 4,096 positions.*spells"):
         solver.solve("archmage-duel", max_bytes=50_000)  # until the first arrays are full
+
+
+@pytest.mark.usefixtures("short_slices")
+def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    expected = solver.estimate("archmage-duel")
+    done: list[int] = []
+    sizes: list[int] = []
+
+    def estimate(*of: Any) -> solver.Estimate:
+        sizes.append(done[-1])
+        return expected
+
+    monkeypatch.setattr(estimation, "estimate", estimate)
+    monkeypatch.setattr(estimation, "available_cores", lambda: 1)
+    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 2500)
+    monkeypatch.setattr(estimation, "DOUBT", 1)
+    solver.solve("archmage-duel", max_bytes=expected.bytes, progress=done.append)
+    assert sizes == [next(size for size in done if size >= 2500)]
 
 
 @pytest.mark.slow
@@ -158,9 +186,18 @@ def test_a_game_near_the_limit_continues(monkeypatch: pytest.MonkeyPatch) -> Non
     assert estimation.ESTIMATE_AFTER < done[-1] < size
 
 
-@pytest.mark.parametrize("name", ["seventh-edition-duel", "horrors-in-the-mist", "storm-council"])
+def comet() -> Scenario:
+    """Return a Comet, which lands on a unit with characters."""
+    heroes = [{"name": name, "unit": "Spears"} for name in ("Captain", "Herald")]
+    foe = army(heroes=heroes, units=[unit(models=3)], dispel_dice=0)
+    return scenario(army(wizard(4, known("The Comet of Casandora")), power_dice=8), foe, phases=5)
+
+
+@pytest.mark.parametrize(
+    "name", ["seventh-edition-duel", "horrors-in-the-mist", "storm-council", "comet"]
+)
 def test_potentials_fall_with_every_move_and_roll(name: str) -> None:
-    packed = pack(load_scenario(name))
+    packed = pack(comet() if name == "comet" else load_scenario(name))
     graph = GameGraph(packed, 2**40, merging=True)
     battle = Battle(packed)
     states = np.zeros(1, STATE)

@@ -13,7 +13,6 @@ from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.space_sizes import space_sizes
 from wfb_gym.engine.battle import Battle
 from wfb_gym.solver import seat_decisions
-from wfb_gym.solver.seat_decisions import SeatDecisions, TablePolicy
 
 from .small import scenario, solved
 
@@ -81,7 +80,7 @@ def test_optimal_play_of_both_has_the_value_and_no_exploitability(name: str) -> 
     assert solver.exploitability(solution, caster="optimal") == pytest.approx(0.0, abs=CLOSE)
 
 
-@pytest.mark.parametrize("seat", [0, 1, "caster", "dispeller"])
+@pytest.mark.parametrize("seat", [0, "dispeller"])
 def test_the_optimum_scores_100_and_random_play_0(seat: int | str) -> None:
     solution = solved("a duel")
     best = solver.normalised_score(solution, "optimal", seat)
@@ -120,63 +119,29 @@ def test_decisions_that_a_policy_never_reaches_do_not_count(
 
 
 def test_a_score_is_a_share_of_the_possible_gain() -> None:
-    assert solver.Score(optimum=10.0, guaranteed=4.0, random=2.0).score == pytest.approx(25.0)
+    found = solver.Score(optimum=10.0, guaranteed=4.0, random=2.0)
+    assert repr(found) == "Score(score=25.0, optimum=10.0, guaranteed=4.0, random=2.0)"
     assert solver.Score(optimum=-1.0, guaranteed=-4.0, random=-3.0).score == pytest.approx(-50.0)
-
-
-def test_without_a_possible_gain_there_is_no_score() -> None:
+    assert solver.Score(optimum=1.0, guaranteed=1.0, random=1.0 - 1e-12).score is None
     made = scenario(army(wizard(1, spell("Nothing", 5, 0.0)), power_dice=1), army(dispel_dice=1))
     score = solver.normalised_score(made, "greedy", 0)
     assert (score.optimum, score.guaranteed, score.random) == (0.0, 0.0, 0.0)
     assert score.score is None
     assert "-0.0" not in repr(solver.normalised_score(made, "greedy", 1))
-    assert solver.Score(optimum=1.0, guaranteed=1.0, random=1.0 - 1e-12).score is None
 
 
-def test_a_printed_result_includes_the_score() -> None:
-    found = solver.Score(optimum=10.0, guaranteed=4.0, random=2.0)
-    assert repr(found) == "Score(score=25.0, optimum=10.0, guaranteed=4.0, random=2.0)"
-
-
-def test_scores_are_from_the_seats_side() -> None:
-    solution = solved("a duel")
-    for policy in ("random", "greedy", Mixed(3, 4.0)):
-        sides = [solver.normalised_score(solution, policy, seat) for seat in (0, 1)]
-        assert sides[0].optimum == -sides[1].optimum == solution.value
-        for seat, score in enumerate(sides):
-            answer = solver.best_response(solution, policy, seat).value
-            assert score.guaranteed == pytest.approx(sign(seat) * answer, abs=CLOSE)
-            drawn = solver.best_response(solution, "random", seat).value
-            assert score.random == pytest.approx(sign(seat) * drawn, abs=CLOSE)
-
-
-def test_exploitability_of_both_is_the_mean_of_each() -> None:
-    solution = solved("a duel")
-    caster, dispeller = "greedy", Mixed(2, 2.0)
-    first = solver.exploitability(solution, caster=caster)
-    second = solver.exploitability(solution, dispeller=dispeller)
-    assert min(first, second) > 0.1
-    assert first != pytest.approx(second)
-    both = solver.exploitability(solution, caster, dispeller)
-    assert both == pytest.approx((first + second) / 2, abs=CLOSE)
-
-
-def test_exploitability_without_policies_is_rejected() -> None:
+def test_other_seats_are_rejected() -> None:
     with pytest.raises(ValueError, match="a caster, a dispeller or both"):
         solver.exploitability(solved("a duel"))
-
-
-@pytest.mark.parametrize("call", [solver.best_response, solver.normalised_score])
-def test_a_third_seat_is_rejected(call: Any) -> None:
-    with pytest.raises(ValueError, match="seat"):
-        call(solved("a duel"), "random", 2)
+    for call in (solver.best_response, solver.normalised_score):
+        with pytest.raises(ValueError, match="seat"):
+            call(solved("a duel"), "random", 2)
 
 
 def test_progress_is_reported() -> None:
-    solution = solved("a duel")
     reported: list[int] = []
-    solver.evaluate(solution, "random", "random", reported.append)
-    assert reported[-1] == solution.full.size
+    solver.evaluate(solved("a duel"), "random", "random", reported.append)
+    assert reported[-1] == solved("a duel").full.size
 
 
 class InSizes:
@@ -196,30 +161,19 @@ def test_policies_are_graded_in_their_own_sizes() -> None:
     both = union(fitted)
     plain, wide = [InSizes(each) for each in fitted], InSizes(both)
     assert space_sizes(both) not in map(space_sizes, fitted)
-    wanted = solver.evaluate(solution, plain[0], plain[1])
-    assert solver.evaluate(solution, wide, wide, limits=both) == pytest.approx(wanted, abs=CLOSE)
-    pair = (None, both)
-    assert solver.evaluate(solution, plain[0], wide, limits=pair) == pytest.approx(
-        wanted, abs=CLOSE
-    )
-    lost = solver.exploitability(solution, plain[0], plain[1])
-    assert solver.exploitability(solution, wide, wide, limits=both) == pytest.approx(
-        lost, abs=CLOSE
-    )
+    wanted = pytest.approx(solver.evaluate(solution, plain[0], plain[1]), abs=CLOSE)
+    assert solver.evaluate(solution, wide, wide, limits=both) == wanted
+    assert solver.evaluate(solution, plain[0], wide, limits=(None, both)) == wanted
+    lost = pytest.approx(solver.exploitability(solution, plain[0], plain[1]), abs=CLOSE)
+    assert solver.exploitability(solution, wide, wide, limits=both) == lost
     for seat in range(2):
         score = solver.normalised_score(solution, plain[seat], seat)
         found = solver.normalised_score(solution, wide, seat, limits=both)
         assert vars(found) == pytest.approx(vars(score), abs=CLOSE)
         answer = solver.best_response(solution, wide, seat, limits=both)
         assert answer.value == pytest.approx(score.guaranteed * sign(seat), abs=CLOSE)
-
-
-def test_other_sizes_are_rejected_before_the_policy_is_asked() -> None:
-    solution = solved("a duel")
-    wide = InSizes(union([fit(solution.packed, seat) for seat in range(2)]))
-    expected, found = space_sizes(fit(solution.packed, 0)), space_sizes(wide.limits)
-    message = f"policy: expected a policy for {expected}, found one for {found}; use the"
-    with pytest.raises(ValueError, match=message):
+    sizes = f"expected a policy for {space_sizes(fitted[0])}, found one for {space_sizes(both)}"
+    with pytest.raises(ValueError, match=re.escape(sizes)):
         solver.normalised_score(solution, wide, 0)
 
 
@@ -246,26 +200,5 @@ def test_points_before_the_first_decision_count() -> None:
     exact = pytest.approx(solution.value, abs=CLOSE)
     assert solver.evaluate(solution, "optimal", "optimal") == exact
     assert solver.best_response(solution, "optimal", 1).value == exact
-    assert solver.normalised_score(solution, "optimal", 1).guaranteed == pytest.approx(
-        -solution.value, abs=CLOSE
-    )
+    assert -solver.normalised_score(solution, "optimal", 1).guaranteed == exact
     assert solution.value < -8.0
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_perturbed_optimum_never_scores_above_it(seat: int) -> None:
-    solution = solved("a duel")
-    decisions = SeatDecisions(solution.full, seat)
-    _, masks = decisions.observe(decisions.nodes)
-    rng = np.random.default_rng(8)
-    scores = []
-    for share in (0.02, 0.1, 0.5, 1.0):
-        codes = solution.full.chosen[decisions.nodes].astype(np.int64)
-        for row in np.flatnonzero(rng.random(len(codes)) < share):
-            codes[row] = decisions.view.codec.code_of[rng.choice(np.flatnonzero(masks[row]))]
-        score = solver.normalised_score(solution, TablePolicy(decisions, codes), seat)
-        assert score.guaranteed <= score.optimum + CLOSE
-        assert score.score is not None
-        scores.append(score.score)
-    assert max(scores) <= 100.0 + 1e-6
-    assert min(scores) < 90.0

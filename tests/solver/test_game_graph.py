@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numba.core import config
 
+from tests.support.batches import states_of
 from tests.support.builders import army, spell, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
-from wfb_gym.engine.state import new_states
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import game_graph, graph_arrays, node_index
@@ -74,26 +74,20 @@ def test_growth_changes_nothing(name: str, merging: bool, monkeypatch: pytest.Mo
     assert set(answers) == set(GraphStatus) - {GraphStatus.DONE, GraphStatus.HALTED}
     assert found.size == expected.size == root + 1
     assert same(found, expected)
-
-
-def test_arrays_are_never_far_larger_than_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
-    tiny(monkeypatch)
-    found, _ = explored(duel(), merging=True)
     assert found.size <= len(found._nodes.kinds) < 2 * found.size
     assert 2 * found.size <= len(found._nodes.slots) <= 8 * found.size
 
 
-@pytest.mark.parametrize("after", [1, 5, 12])
+@pytest.mark.parametrize("after", [1, 12])
 def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = explored(duel(), merging=True)
     tiny(monkeypatch)
     positions = GameGraph(pack(duel()), ROOM, merging=True)
-    reported = 0
+    reported: list[int] = []
 
     def stop(nodes: int) -> None:
-        nonlocal reported
-        reported += 1
-        if reported == after:
+        reported.append(nodes)
+        if len(reported) == after:
             raise KeyboardInterrupt
 
     battle = start(duel())
@@ -102,22 +96,15 @@ def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPat
     done = positions.size
     assert done < expected.size
     again: list[int] = []
-    root = positions.explore(battle.state, again.append)
+    positions.explore(battle.state, again.append)
     assert again[0] >= done
-    assert positions.size == expected.size
-    assert positions.values[root] == expected.values[expected.find(battle.state)]
-    for _ in everywhere(expected, battle):
-        node, known = positions.find(battle.state), expected.find(battle.state)
-        assert node >= 0
-        assert positions.values[node] == expected.values[known]
-        assert positions.chosen[node] == expected.chosen[known]
+    assert by_key(positions) == by_key(expected)
 
 
 @pytest.mark.parametrize(
     ("threads", "room"),
     [
         (1, 3_000),
-        (1, 20_000),
         (1, 50_000),
         pytest.param(3, 20_000, marks=THREADED),
         pytest.param(3, 50_000, marks=[THREADED, pytest.mark.slow]),
@@ -139,7 +126,7 @@ def test_a_search_over_the_limit_continues_with_a_higher_one(
     positions.max_bytes = ROOM
     positions.explore(battle.state)
     assert by_key(positions) == by_key(expected)
-    if (threads, room) == (3, 20_000):  # one is enough for the slow check of every node
+    if threads > 1:
         _check_order(positions, battle)
 
 
@@ -200,19 +187,11 @@ def test_a_position_with_a_constant_bit_changed_is_distinguished() -> None:
     assert known == graph_arrays.UNKNOWN or known >= 0
 
 
-def successors(positions: GameGraph, battle: Battle) -> Any:
-    """Yield the successors of the battle's position."""
-    states = new_states(1)
-    states[0] = battle.state
-    steps: Any = positions.successors(states)[0]
-    return steps
-
-
 def _check_order(positions: GameGraph, battle: Battle) -> None:
     """Every node comes after all its successors, and its value is their mean or best value."""
     for node in everywhere(positions, battle):
         assert positions.find(battle.state) == node
-        steps = successors(positions, battle)
+        steps: Any = positions.successors(states_of(battle))[0]
         assert len(steps)
         assert (steps.node < node).all()
         assert ((steps.node >= 0) | (steps.node == graph_arrays.END)).all()
@@ -279,44 +258,3 @@ def test_lanes_do_not_touch_one_another() -> None:
             assert answers.all() if play[seat] == SweepMode.OPTIMAL else not answers.any()
     # the lowest action is to pass, so no spell is cast
     assert together[root, 3] == 0.0
-
-
-def _by_recursion(battle: Battle, uniform: bool, known: dict[bytes, float]) -> float:
-    """Return the points to come if both play uniformly, or optimally: plain recursion."""
-
-    def after(code: int) -> float:
-        twin = battle.copy()
-        gained = twin.resolve(code) if battle.is_chance() else twin.act(code)
-        return gained + _by_recursion(twin, uniform, known)
-
-    if battle.is_over:
-        return 0.0
-    key = battle.key()
-    if key not in known:
-        if battle.is_chance():
-            known[key] = sum(chance * after(code) for code, chance in battle.chance_outcomes())
-        else:
-            values = [after(code) for code in battle.legal_actions()]
-            best = max(values) if battle.mover == 0 else min(values)
-            known[key] = sum(values) / len(values) if uniform else best
-    return known[key]
-
-
-PLAIN = ("a duel", "two phases", "spells that remain in play")
-
-
-@pytest.mark.parametrize("name", PLAIN)
-def test_random_play_has_the_value_of_a_plain_recursion(name: str) -> None:
-    positions, root = explored(small(name), merging=False)
-    values, chosen = positions.sweep([(SweepMode.UNIFORM, SweepMode.UNIFORM)])
-    expected = _by_recursion(start(small(name)), True, {})
-    assert values[root, 0] == pytest.approx(expected, abs=1e-9)
-    assert (chosen == -1).all()
-
-
-@pytest.mark.parametrize("merging", [False, True])
-@pytest.mark.parametrize("name", [*PLAIN, "three phases with locks"])
-def test_optimal_play_has_the_value_of_a_plain_recursion(name: str, merging: bool) -> None:
-    positions, root = explored(small(name), merging=merging)
-    expected = _by_recursion(start(small(name)), False, {})
-    assert positions.values[root] == pytest.approx(expected, abs=1e-9)

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import Game
 from wfb_gym import solver
-from wfb_gym.engine.actions import FIRST_DICE, FIRST_ITEM
 from wfb_gym.scenario import scenario_from_dict
 
 from .oracle import (
@@ -19,10 +17,7 @@ from .oracle import (
     Effect,
     Row,
     Spell,
-    chance_to_cast,
-    dispelling,
     scenario,
-    spell_name,
     value,
 )
 
@@ -40,10 +35,7 @@ OLD_HEX = Spell(0, 8, 0, REMAINS, 9, in_play=True)
 OLD_FOG = Spell(0, 5, 0, ONE_TURN, 7, in_play=True)
 
 DUELS = {
-    "one die": Duel(Army((1,), (Spell(0, 3, 10),), 1)),
-    "a spell and a dispel": Duel(Army((2,), (BOLT,), 3), Army(dispel=2)),
     "a scroll": Duel(Army((2,), (BOLT,), 3), Army(dispel=2, scrolls=1)),
-    "two spells": Duel(Army((2,), (BOLT, BLAST), 4), Army(dispel=3)),
     "two scrolls and two wizards": Duel(
         Army((2, 1), (BOLT, BLAST, DART), 5), Army(dispel=2, scrolls=2)
     ),
@@ -52,18 +44,6 @@ DUELS = {
         Army((4,), (Spell(0, 13, 80), BLAST), 4), Army(dispel=3), double_six=True
     ),
     "harsh miscasts": Duel(Army((2, 1), (BOLT, BLAST, DART), 4), Army(dispel=2), miscasts=HARSH),
-    "one effect: the phase ends": Duel(
-        Army((2, 1), (BOLT, DART), 5), Army(dispel=1), miscasts=((2, 12, (("phase_ends", 0),)),)
-    ),
-    "one effect: locked": Duel(
-        Army((2, 1), (BOLT, BLAST, DART), 5), Army(), miscasts=((2, 12, (("locked", 0),)),)
-    ),
-    "one effect: dice lost": Duel(
-        Army((2, 1), (BOLT, DART), 5), Army(dispel=1), miscasts=((2, 12, (("dice_lost", 0),)),)
-    ),
-    "one effect: points lost": Duel(
-        Army((1,), (Spell(0, 5, 3),), 2), miscasts=((2, 12, (("points_lost", 50),)),)
-    ),
     "a Power Stone": Duel(
         Army((1,), (Spell(0, 11, 30), Spell(0, 5, 10)), 3, stones=(1,)),
         Army(dispel=2, scrolls=1),
@@ -116,9 +96,6 @@ DUELS = {
     ),
     "no wizard uses another's dice": Duel(
         Army((3, 1), (BLAST, DART), 1, own_dice=(1, 2)), Army(dispel=1)
-    ),
-    "own dice and a Power Stone": Duel(
-        Army((1,), (Spell(0, 9, 20),), 0, own_dice=(1,), stones=(1,)), Army(dispel=2)
     ),
 }
 
@@ -191,61 +168,3 @@ DUEL = st.builds(
 @given(DUEL)
 def test_the_solved_value_of_any_small_battle_is_the_oracles(duel: Duel) -> None:
     assert solved(duel).value == pytest.approx(float(value(duel)), abs=1e-9)
-
-
-# Probabilities of the rulebook, from a solution; their fractions are checked in tests/rules.
-
-
-@pytest.mark.parametrize("casting_value", range(3, 16))
-def test_the_value_of_dice_is_the_chance_to_cast(casting_value: int) -> None:
-    solution = solved(Duel(Army((4,), (Spell(0, casting_value, 1),), 5)))
-    battle = Game(solution.scenario)
-    battle.nominate(spell_name(0))
-    chances = {
-        FIRST_DICE + dice: float(chance_to_cast(dice, casting_value)) for dice in range(1, 6)
-    }
-    assert solution.action_values(battle) == pytest.approx(chances, abs=1e-9)
-    assert solution.value == pytest.approx(max(chances.values()), abs=1e-9)
-
-
-@pytest.mark.parametrize("double_six", [True, False])
-@pytest.mark.parametrize(
-    ("cast", "dice"),
-    [
-        ((4, 4), 2),
-        ((4, 4), 3),
-        ((5, 4, 5), 2),
-        ((5, 4, 5), 3),
-        ((6, 5, 5), 3),
-        ((6, 5, 5), 4),
-        ((6, 5, 4, 3), 3),
-    ],
-)
-def test_the_value_of_dispel_dice_is_the_chance_to_dispel(
-    cast: tuple[int, ...], dice: int, double_six: bool
-) -> None:
-    caster = Army((4,), (Spell(0, 8, 1),), len(cast))
-    solution = solved(Duel(caster, Army(dispel=dice, scrolls=1), double_six=double_six))
-    battle = Game(solution.scenario)
-    battle.cast(spell_name(0), len(cast))
-    battle.roll(*cast)
-    values = solution.action_values(battle)
-    chance = dispelling(dice, sum(cast), double_six)
-    assert values[FIRST_DICE + dice] == pytest.approx(float(1 - chance), abs=1e-9)
-    assert values[0] == pytest.approx(1, abs=1e-9)
-    assert values[FIRST_ITEM] == pytest.approx(0, abs=1e-9)
-
-
-@pytest.mark.parametrize("double_six", [True, False])
-@pytest.mark.parametrize("casting_value", range(3, 16))
-def test_the_value_of_dice_against_a_spell_in_play(casting_value: int, double_six: bool) -> None:
-    kept = Spell(0, casting_value, 0, REMAINS, 1, in_play=True)
-    solution = solved(Duel(Army((1,), (kept,)), Army(dispel=3), double_six=double_six))
-    battle = Game(solution.scenario)
-    battle.stop()
-    battle.try_in_play(spell_name(0), 0)
-    expected = {
-        FIRST_DICE + dice: float(1 - dispelling(dice, casting_value, double_six))
-        for dice in (1, 2, 3)
-    }
-    assert solution.action_values(battle) == pytest.approx(expected, abs=1e-9)

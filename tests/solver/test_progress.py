@@ -17,7 +17,7 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_progress, "_QUIET", 0.0)
     monkeypatch.setattr(_progress, "_REDRAWN_EVERY", 0.0)
@@ -31,7 +31,6 @@ def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-@pytest.mark.usefixtures("hasty")
 def test_a_bar_shows_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = texts(monkeypatch)
     bar = ProgressBar("solving a duel", Terminal())
@@ -48,39 +47,26 @@ def test_a_bar_shows_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
 
 
-@pytest.mark.usefixtures("hasty")
-def test_a_bar_is_drawn_on_a_terminal_until_it_is_closed() -> None:
-    out = Terminal()
+def test_a_bar_is_drawn_on_a_terminal_until_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_exit: list[Any] = []
+    monkeypatch.setattr("atexit.register", at_exit.append)
+    out, unclosed, plain = Terminal(), Terminal(), Terminal()
     bar = ProgressBar("solving [a] duel", out)
     bar.expect(4000)
     bar(2000)
     bar.close()
     assert "solving [a] duel: 2,000 of about 4,000 positions" in out.getvalue()
-    assert out.getvalue().endswith("\x1b[?25h\r\x1b[1A\x1b[2K")  # the cursor, an empty line
-
-
-@pytest.mark.usefixtures("hasty")
-def test_without_rich_the_line_is_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    out = Terminal()
-    monkeypatch.setattr(_progress, "_has_rich", lambda: False)
-    bar = ProgressBar("solving", out)
-    bar(5)
-    bar.close()
-    clear = "\r\x1b[K"
-    assert out.getvalue() == f"{clear}solving: 5 positions, 0 s, total not known yet{clear}"
-
-
-@pytest.mark.usefixtures("hasty")
-def test_a_bar_that_is_not_closed_shows_the_cursor_at_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    at_exit: list[Any] = []
-    monkeypatch.setattr("atexit.register", at_exit.append)
-    out = Terminal()
-    ProgressBar("solving", out)(5)
+    show_cursor, clear = "\x1b[?25h", "\r\x1b[K"
+    assert out.getvalue().endswith(show_cursor + "\r\x1b[1A\x1b[2K")  # and an empty line
+    ProgressBar("solving", unclosed)(5)
     for function in at_exit:
         function()
-    assert "\x1b[?25h" in out.getvalue()
+    assert show_cursor in unclosed.getvalue()
+    monkeypatch.setattr(_progress, "_has_rich", lambda: False)
+    bar = ProgressBar("solving", plain)
+    bar(5)
+    bar.close()
+    assert plain.getvalue() == f"{clear}solving: 5 positions, 0 s, total not known yet{clear}"
 
 
 @pytest.mark.parametrize(("quiet", "out"), [(1000.0, Terminal()), (0.0, io.StringIO())])
@@ -88,14 +74,12 @@ def test_short_work_and_work_without_a_terminal_draw_nothing(
     quiet: float, out: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_progress, "_QUIET", quiet)
-    monkeypatch.setattr(_progress, "_REDRAWN_EVERY", 0.0)
     bar = ProgressBar("solving", out)
     bar(5)
     bar.close()
     assert out.getvalue() == ""
 
 
-@pytest.mark.usefixtures("hasty")
 def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = texts(monkeypatch)
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 1000)
@@ -105,7 +89,6 @@ def test_solving_shows_it_with_the_estimate(monkeypatch: pytest.MonkeyPatch) -> 
     assert shown[-1] == ""
 
 
-@pytest.mark.usefixtures("hasty")
 def test_a_progress_callback_replaces_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     out = Terminal()
     monkeypatch.setattr("sys.stderr", out)
@@ -120,7 +103,6 @@ def has_stages(lines: list[str], *stages: str) -> bool:
     return all(any(line.startswith(stage) for line in lines) for stage in stages)
 
 
-@pytest.mark.usefixtures("hasty")
 def test_grading_shows_every_stage() -> None:
     lines: list[str] = []
     with shown_by(lines.append):
@@ -136,7 +118,6 @@ def test_grading_shows_every_stage() -> None:
     assert begun == len(stages)
 
 
-@pytest.mark.usefixtures("hasty")
 def test_equilibria_and_their_grades_show_every_stage() -> None:
     lines: list[str] = []
     with shown_by(lines.append):

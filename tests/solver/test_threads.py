@@ -27,11 +27,10 @@ def explored_by(threads: int, made: Scenario, *, merging: bool = True) -> tuple[
     return graph, graph.explore(start(made).state)
 
 
-@pytest.mark.parametrize("threads", [2, 3, 5])
 @pytest.mark.parametrize("merging", [False, True])
-@pytest.mark.parametrize("name", SOME)
+@pytest.mark.parametrize(("name", "threads"), [*zip(SOME, (2, 3, 5, 2, 3), strict=True)])
 def test_growth_while_threads_search_changes_nothing(
-    name: str, merging: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+    name: str, threads: int, merging: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected, _ = explored(small(name), merging=merging)
     tiny(monkeypatch)
@@ -44,10 +43,7 @@ def test_growth_while_threads_search_changes_nothing(
     _check_order(found, start(small(name)))
 
 
-@pytest.mark.parametrize("threads", [2, 3])
-def test_all_arrays_grow_while_threads_search(
-    threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_arrays_grow_while_threads_search(monkeypatch: pytest.MonkeyPatch) -> None:
     expected, _ = explored(load_scenario(DUEL), merging=True)
     answers: set[tuple[GraphStatus, bool]] = set()
     grown = GameGraph._grow
@@ -58,7 +54,7 @@ def test_all_arrays_grow_while_threads_search(
 
     tiny(monkeypatch)
     monkeypatch.setattr(GameGraph, "_grow", grow)
-    found, _ = explored_by(threads, load_scenario(DUEL))
+    found, _ = explored_by(2, load_scenario(DUEL))
     assert {answer for answer, together in answers if together} >= {
         GraphStatus.NODES_FULL, GraphStatus.INDEX_FULL, GraphStatus.STEPS_FULL,
         GraphStatus.NEW_KEY_BITS, GraphStatus.HALTED,
@@ -103,14 +99,6 @@ class StoppedError(Exception):
     """Raised by a progress callback to stop."""
 
 
-def stop_at(size: int) -> Any:
-    def progress(nodes: int) -> None:
-        if nodes >= size:
-            raise StoppedError
-
-    return progress
-
-
 @pytest.mark.parametrize("is_saved", [False, True])
 def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     is_saved: bool, monkeypatch: pytest.MonkeyPatch
@@ -120,8 +108,13 @@ def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     monkeypatch.setattr(game_graph, "_SLICE", 200)
     monkeypatch.setattr(game_graph, "_ALONE", 200)
     found = GameGraph(pack(made), ROOM, merging=True, threads=3)
+
+    def stop(nodes: int) -> None:
+        if nodes >= expected.size // 2:
+            raise StoppedError
+
     with pytest.raises(StoppedError):
-        found.explore(start(made).state, stop_at(expected.size // 2))
+        found.explore(start(made).state, stop)
     assert named_threads() == []
     assert expected.size // 2 <= found.size < expected.size
     assert found.find(start(made).state) < 0

@@ -6,14 +6,14 @@ import pytest
 
 from tests.support.builders import Data, army, miscast, spell, wizard
 from wfb_gym._records import new_records
-from wfb_gym.engine.battle import Battle
-from wfb_gym.packing import pack
 from wfb_gym.players.search.duel import Miscast
 from wfb_gym.players.search.miscasts import write_miscast
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import PlySearchAgent
-from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario
 from wfb_gym.solver import solve
+
+from ...solver.small import scenario, start
 
 BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)
 WAITING = {0: 0.0, 1: 5 / 6, 2: (5 / 6 + 25 / 36) / 2}
@@ -21,8 +21,7 @@ WAITING = {0: 0.0, 1: 5 / 6, 2: (5 / 6 + 25 / 36) / 2}
 
 
 def _miscast(caster: Data, phases: int = 0, **keys: Any) -> Any:
-    document = {"name": "duel", "phases": 5, "caster": caster, "dispeller": army(), **keys}
-    battle = Battle(pack(scenario_from_dict(document)))
+    battle = start(scenario(caster, army(), phases=5, **keys))
     found = new_records(Miscast, 1)
     write_miscast(battle.packed, battle.state, 0, 0, phases, found[0])
     return found[0]
@@ -79,38 +78,30 @@ def test_an_effect_leads_to_this(effects: list[Data], name: str, chance: float) 
 
 def _duel(limit: str, casting_value: int, *items: str) -> Scenario:
     """Return Bolt on two dice; miscasts give the enemy a spell of this casting value."""
-    curse = spell("Curse", casting_value, 30.0)
-    return scenario_from_dict(
-        {
-            "name": "duel",
-            "phases": 1,
-            "caster": army(wizard(2, spell("Bolt", 5, 20.0), items=list(items)), power_dice=2),
-            "dispeller": army(wizard(1, curse), dispel_dice=0),
-            **miscast({"kind": "free_spell", "limit": limit}),
-        }
+    return scenario(
+        army(wizard(2, spell("Bolt", 5, 20.0), items=list(items)), power_dice=2),
+        army(wizard(1, spell("Curse", casting_value, 30.0)), dispel_dice=0),
+        **miscast({"kind": "free_spell", "limit": limit}),
     )
 
 
 def _value_of_a_cast(limit: str, casting_value: int, *items: str) -> float:
-    battle = Battle(pack(_duel(limit, casting_value, *items)))
+    battle = start(_duel(limit, casting_value, *items))
     return max(PhaseSearchAgent().action_values(battle).values())
 
 
 def test_a_free_spell_costs_the_enemys_gain() -> None:
     """With two dice 30 of 36 rolls reach 5, and two 1s are a miscast."""
-    assert _value_of_a_cast("any", 9) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
-    assert _value_of_a_cast("miscast_value", 5) == pytest.approx(20.0 * 30 / 36 - 30.0 / 36)
-    assert _value_of_a_cast("miscast_value", 9) == pytest.approx(20.0 * 30 / 36)
-
-
-def test_a_scroll_answers_a_free_spell() -> None:
-    """In the last phase the scroll has no other use."""
-    assert _value_of_a_cast("any", 9, "Dispel Scroll") == pytest.approx(20.0 * 30 / 36)
+    dear, free = 20.0 * 30 / 36 - 30.0 / 36, 20.0 * 30 / 36
+    assert _value_of_a_cast("any", 9) == pytest.approx(dear)
+    assert _value_of_a_cast("miscast_value", 5) == pytest.approx(dear)
+    assert _value_of_a_cast("miscast_value", 9) == pytest.approx(free)
+    # A scroll answers it; in the last phase the scroll has no other use.
+    assert _value_of_a_cast("any", 9, "Dispel Scroll") == pytest.approx(free)
 
 
 @pytest.mark.parametrize("items", [(), ("Dispel Scroll",)])
 def test_search_looks_through_the_targets_of_a_free_spell(items: tuple[str, ...]) -> None:
-    found = solve(duel := _duel("any", 9, *items))
-    battle = Battle(pack(duel))
-    values = PlySearchAgent().action_values(battle)
-    assert max(values.values()) == pytest.approx(found.value)
+    duel = _duel("any", 9, *items)
+    values = PlySearchAgent().action_values(start(duel))
+    assert max(values.values()) == pytest.approx(solve(duel).value)

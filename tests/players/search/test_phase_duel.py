@@ -11,43 +11,43 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
-from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario
 
-COST = 20.0
-HARMLESS = miscast({"kind": "points_lost", "points": COST})
+from ...solver.small import scenario
+
+HARMLESS = miscast({"kind": "points_lost", "points": 20.0})
 BOLT, BEAM, STORM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0), spell("Storm", 11, 60.0)
 READER = wizard(1, name="Reader", items=["Dispel Scroll"])
 
 
-def _duel(caster: Data, dispeller: Data, **keys: Any) -> Scenario:
-    document = {"name": "duel", "phases": 1, "caster": caster, "dispeller": dispeller}
-    return scenario_from_dict({**document, **HARMLESS, **keys})
+def duel(caster: Data, dispeller: Data, **keys: Any) -> Scenario:
+    return scenario(caster, dispeller, **{**HARMLESS, **keys})
 
 
 DUELS = {
-    "one wizard": _duel(army(wizard(3, BOLT, BEAM, STORM), power_dice=5), army(dispel_dice=4)),
-    "a scroll": _duel(army(wizard(3, BOLT, BEAM), power_dice=4), army(READER, dispel_dice=2)),
-    "two scrolls": _duel(
+    "one wizard": duel(army(wizard(3, BOLT, BEAM, STORM), power_dice=5), army(dispel_dice=4)),
+    "a scroll": duel(army(wizard(3, BOLT, BEAM), power_dice=4), army(READER, dispel_dice=2)),
+    "two scrolls": duel(
         army(wizard(4, BOLT, BEAM, STORM), power_dice=5),
         army(wizard(1, items=["Dispel Scroll", "Dispel Scroll"]), dispel_dice=2),
     ),
-    "bonuses": _duel(
+    "bonuses": duel(
         army(wizard(2, BOLT, BEAM, items=["Starwood Staff"]), power_dice=4),
         army(wizard(1, items=["Staff of Sorcery"]), dispel_dice=3),
     ),
-    "a spell that remains in play": _duel(
+    "a spell that remains in play": duel(
         army(wizard(2, lasting("Ward", 6, 30.0), BOLT), wizard(1, BEAM, name="Aide"), power_dice=4),
         army(dispel_dice=3),
     ),
-    "spells already in play": _duel(
+    "spells already in play": duel(
         army(wizard(2, lasting("Ward", 6, 30.0, in_play=True), BOLT, BEAM), power_dice=4),
         army(wizard(2, lasting("Curse", 7, 25.0, in_play=True)), dispel_dice=3),
     ),
-    "two stones": _duel(
+    "two stones": duel(
         army(wizard(2, BEAM, STORM, items=["Power Stone", "Power Stone"]), power_dice=3),
         army(dispel_dice=3),
     ),
-    "a reader with a spell in play": _duel(
+    "a reader with a spell in play": duel(
         army(wizard(2, BOLT, BEAM), power_dice=4),
         army(
             wizard(2, lasting("Curse", 7, 12.0, in_play=True), items=["Dispel Scroll"]),
@@ -55,13 +55,13 @@ DUELS = {
             dispel_dice=2,
         ),
     ),
-    "own dice": _duel(
+    "own dice": duel(
         army(wizard(2, BOLT, BEAM), wizard(1, STORM, name="Aide"), power_dice=2),
         army(READER, dispel_dice=3),
         ruleset="7e",
     ),
     **{
-        f"a miscast: {name}": _duel(
+        f"a miscast: {name}": duel(
             army(
                 wizard(3, BOLT, lasting("Ward", 6, 30.0, in_play=True)),
                 wizard(2, BEAM, STORM, name="Aide", items=["Power Stone"]),
@@ -90,16 +90,15 @@ MORE = {
 """Decisions of each duel, in addition to the common ones."""
 
 
-@pytest.mark.parametrize("duel", DUELS)
-def test_action_values_match_the_solver(duel: str) -> None:
+@pytest.mark.parametrize("name", DUELS)
+def test_action_values_match_the_solver(name: str) -> None:
     """At each kind of decision in random play; scrolls and stones cost nothing here."""
-    scenario = DUELS[duel]
-    solution = solver.solve(scenario)
+    solution = solver.solve(DUELS[name])
     agent = PhaseSearchAgent(7)
     rng = np.random.default_rng(0)
     compared = set()
     for _ in range(20):
-        battle = Battle(pack(scenario))
+        battle = Battle(pack(DUELS[name]))
         while not battle.is_over:
             if not battle.is_decision():
                 battle.roll(*rng.integers(1, 7, battle.dice_to_roll).tolist())
@@ -108,17 +107,17 @@ def test_action_values_match_the_solver(duel: str) -> None:
             assert ours == pytest.approx(dict(exact), abs=1e-9)
             compared.add(battle.node)
             battle.act(int(rng.choice(list(exact))))
-    assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL, *MORE.get(duel, ())} <= compared
+    assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL, *MORE.get(name, ())} <= compared
 
 
 def test_wounds_healed_by_a_spell_have_their_points() -> None:
     healer = wizard(2, {"name": "Healing Hand"}, spell("Spark", 3, 1.0), name="Healer")
     captain = wizard(1, name="Captain", wounds=3, points=90.0)
-    scenario = _duel(army(healer, captain, power_dice=3), army(dispel_dice=2))
-    battle = Battle(pack(scenario))
+    made = duel(army(healer, captain, power_dice=3), army(dispel_dice=2))
+    battle = Battle(pack(made))
     battle.state.wounds[0, 1] -= 2
     while battle.node in (Node.NOMINATE, Node.TARGET):
-        exact = solver.solve(scenario).action_values(battle)
+        exact = solver.solve(made).action_values(battle)
         assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
         battle.act(max(exact, key=exact.__getitem__))
     assert max(exact.values()) > 10.0

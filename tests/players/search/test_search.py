@@ -46,17 +46,22 @@ def scored(agent: Any, seat: int, scenario: Any = DUEL) -> float:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("scenario", ["apprentice", DUEL, *ONE_PHASE])
-def test_searching_the_whole_phase_is_optimal_play(scenario: str, seat: int) -> None:
+@pytest.mark.parametrize(
+    ("scenario", "name"),
+    [
+        *((scenario, "expectimax") for scenario in ("apprentice", DUEL, *ONE_PHASE)),
+        *((scenario, "search:40") for scenario in ("apprentice", *ONE_PHASE[1:6:4])),
+    ],
+)
+def test_searching_to_the_end_is_optimal_play(scenario: str, name: str, seat: int) -> None:
     made = small(scenario) if scenario in ONE_PHASE else scenario
     agent = ExpectimaxAgent(max_transitions=UNBOUNDED)
-    score = solver.normalised_score(made, agent, seat)
+    score = solver.normalised_score(made, agent if name == "expectimax" else make_agent(name), seat)
     assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_expectimax_plays_better_with_more_depth(seat: int) -> None:
-    one, three, all_ = (scored(make_agent(f"expectimax{n}"), seat) for n in (":1", ":3", ""))
+def test_expectimax_plays_better_with_more_depth() -> None:
+    one, three, all_ = (scored(make_agent(f"expectimax{n}"), 0) for n in (":1", ":3", ""))
     assert one + 2.0 < three <= all_ + 1e-9
     assert all_ > 99.0
 
@@ -77,20 +82,15 @@ def test_array_sizes_change_only_the_depth(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(tight._graph.nodes) > 4
 
 
-@pytest.mark.parametrize("seat", [pytest.param(0, marks=pytest.mark.slow), 1])
-def test_mcts_beats_the_scripted_players(seat: int) -> None:
-    found = np.mean([scored(MctsAgent(400, seed=seed), seat) for seed in range(2)])
-    assert found > 70.0
-    for name in ("greedy", "veteran"):
-        assert found > scored(name, seat) + 10.0
-
-
-def test_mcts_plays_better_with_more_simulations() -> None:
-    """Three seeds each: four simulations against 400."""
-    few, many = (
-        [scored(MctsAgent(number, seed=seed), 0) for seed in range(3)] for number in (4, 400)
+@pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_mcts_beats_the_scripted_players_and_itself_with_fewer_simulations(seat: int) -> None:
+    few, found = (
+        np.mean([scored(MctsAgent(number, seed=seed), seat) for seed in range(2)])
+        for number in (4, 400)
     )
-    assert np.mean(few) + 10.0 < np.mean(many)
+    assert found > 70.0
+    assert found > few + 2.0
+    assert found > max(scored("greedy", seat), scored("veteran", seat)) + 10.0
 
 
 def test_mcts_differs_with_its_seed() -> None:
@@ -100,7 +100,7 @@ def test_mcts_differs_with_its_seed() -> None:
 
 
 @pytest.mark.parametrize("name", ["expectimax:2", "mcts:20"])
-@pytest.mark.parametrize("scenario", ["border-skirmish", "seventh-edition-duel", "dwarf-hold"])
+@pytest.mark.parametrize("scenario", ["border-skirmish", "dwarf-hold"])
 def test_they_play_any_scenario_from_either_seat(name: str, scenario: str) -> None:
     for seat in ("caster", "dispeller"):
         agent = make_agent(name, seed=1)
@@ -110,16 +110,8 @@ def test_they_play_any_scenario_from_either_seat(name: str, scenario: str) -> No
         assert np.isfinite(points).all()
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize("scenario", ["apprentice", "several wizards", "a re-roll of all dice"])
-def test_plies_to_the_end_of_the_battle_are_optimal_play(scenario: str, seat: int) -> None:
-    made = small(scenario) if scenario in ONE_PHASE else scenario
-    score = solver.normalised_score(made, make_agent("search:40"), seat)
-    assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
-
-
 @pytest.mark.parametrize(
-    ("phases", "seat"), [(1, 0), (1, 1), (3, 0), pytest.param(3, 1, marks=pytest.mark.slow)]
+    ("phases", "seat"), [(1, 1), (3, 0), pytest.param(3, 1, marks=pytest.mark.slow)]
 )
 def test_one_ply_is_nearly_optimal_with_saved_scrolls(phases: int, seat: int) -> None:
     table = load_scenario(DUEL).model_dump(mode="json") | {"phases": phases}

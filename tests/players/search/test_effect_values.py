@@ -1,0 +1,35 @@
+"""Values of spells at their targets, as the duels of phase search count them."""
+
+import numpy as np
+import pytest
+
+from tests.support.builders import army, game, known, miscast, spell, unit, wizard
+from wfb_gym.players.search.effect_values import RESISTED, aim_value, best_use
+from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.scenario.sizes import ARMIES, SPELLS
+
+ONE_PHASE = np.ones((ARMIES, SPELLS))
+
+
+def test_the_less_resistant_of_two_equal_targets_is_better() -> None:
+    foes = army(units=[unit("Blessed", magic_resistance=2), unit("Bare")])
+    battle = game(army(wizard(4, known("Fire Ball"))), foes)
+    values = [aim_value(battle.packed, battle.state, 0, 0, aim, ONE_PHASE) for aim in range(2)]
+    assert values[1] > 0.0
+    assert values[0] == pytest.approx((1.0 - 2 * RESISTED) * values[1])
+    assert best_use(battle.packed, battle.state, 0, 0, ONE_PHASE) == (1, values[1])
+
+
+def test_values_do_not_depend_on_positions_seen_before() -> None:
+    """The enemy's wizard, who could cast a free spell after a miscast, dies in between."""
+    agent = PhaseSearchAgent()
+    battle = game(
+        army(wizard(4, spell("Bolt", 8))),
+        army(wizard(4, spell("Hex", 5, 30.0))),
+        **miscast({"kind": "free_spell", "limit": "any"}),
+    )
+    alive = agent.action_values(battle)
+    battle.state.wounds[1, 0] = 0
+    dead = agent.action_values(battle)
+    assert dead != alive
+    assert dead == PhaseSearchAgent().action_values(battle)
