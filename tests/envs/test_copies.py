@@ -17,40 +17,32 @@ from wfb_gym.scenario import load_scenario
 
 from .test_self_play import record
 
-CASTER, DISPELLER = IDS
 OWN = Path("own.toml")
+SCENARIOS = PACKAGE / "data" / "scenarios"
 
 
-def text_of(name: str) -> str:
-    return (PACKAGE / "data" / "scenarios" / f"{name}.toml").read_text()
-
-
-def _delete(_: pytest.MonkeyPatch) -> None:
-    OWN.unlink()
-
-
-def _edit(_: pytest.MonkeyPatch) -> None:
-    OWN.write_text(text_of("archmage-duel"))
-
-
-def _go_elsewhere(patch: pytest.MonkeyPatch) -> None:
-    Path("elsewhere").mkdir()
-    patch.chdir("elsewhere")
-
-
-@pytest.fixture(params=[_delete, _edit, _go_elsewhere])
+@pytest.fixture(params=["deleted", "edited", "elsewhere"])
 def lose(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], None]:
-    """Write a file in the working folder; returns functions that make its path useless."""
+    """Write a file in the working folder; returns a function that makes its path useless."""
     monkeypatch.chdir(tmp_path)
-    OWN.write_text(text_of("long-siege"))
-    return lambda: request.param(monkeypatch)
+    OWN.write_text((SCENARIOS / "long-siege.toml").read_text())
+
+    def change() -> None:
+        if request.param == "deleted":
+            OWN.unlink()
+        elif request.param == "edited":
+            OWN.write_text((SCENARIOS / "archmage-duel.toml").read_text())
+        else:
+            Path("elsewhere").mkdir()
+            monkeypatch.chdir("elsewhere")
+
+    return change
 
 
 @COPIED
-@pytest.mark.parametrize("scenario", [str(OWN), OWN])
-@pytest.mark.parametrize("name", [*IDS, BATTLE])
+@pytest.mark.parametrize(("name", "scenario"), [(IDS[0], str(OWN)), (BATTLE, OWN)])
 def test_a_single_environment(
     name: str, scenario: str | Path, copied: Any, lose: Callable[[], None]
 ) -> None:
@@ -69,29 +61,34 @@ def test_a_single_environment(
 
 @COPIED
 @pytest.mark.parametrize("opponent", ["random", picks], ids=["compiled", "callable"])
-def test_a_vector_environment(opponent: Any, copied: Any, lose: Callable[[], None]) -> None:
-    envs = native(DISPELLER, 4, scenario=[str(OWN), "long-siege"], opponent=opponent)
+def test_a_vector_environment(
+    opponent: Any, copied: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    OWN.write_text((SCENARIOS / "long-siege.toml").read_text())
+    envs = native(IDS[1], 4, scenario=[str(OWN), "long-siege"], opponent=opponent)
     observations, infos = envs.reset(seed=5)
-    lose()
+    OWN.unlink()
     twin = copied(envs)
     assert np.array_equal(envs.action_masks(), twin.action_masks())
     assert_continue_alike(envs, twin, picks(observations, infos["action_mask"]), 40)
 
 
 @COPIED
-@pytest.mark.parametrize("begun", [False, True])
-def test_a_self_play_batch(begun: bool, copied: Any, lose: Callable[[], None]) -> None:
-    turns = SelfPlayBatch(3, OWN)
-    if begun:
-        shown = turns.play(*(lowest(*each[1:]) for each in turns.reset(5)))
-    lose()
+def test_a_self_play_batch(copied: Any, tmp_path: Path) -> None:
+    path = tmp_path / OWN
+    path.write_text((SCENARIOS / "long-siege.toml").read_text())
+    turns = SelfPlayBatch(3, path)
+    path.unlink()
+    fresh = copied(turns)
+    shown = turns.play(*(lowest(*each[1:]) for each in turns.reset(5)))
+    fresh.play(*(lowest(*each[1:]) for each in fresh.reset(5)))
     twin = copied(turns)
-    if not begun:
-        shown = turns.reset(5)
-        twin.reset(5)
     for key in ("points", "opening_points", "ended"):
         assert np.array_equal(getattr(turns, key), getattr(twin, key))
-    assert all_equal(record(turns, shown, 30), record(twin, shown, 30))
+    expected = record(turns, shown, 30)
+    assert all_equal(expected, record(twin, shown, 30))
+    assert all_equal(expected, record(fresh, shown, 30))
 
 
 @COPIED

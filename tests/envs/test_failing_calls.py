@@ -9,9 +9,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
-from gymnasium.vector import AutoresetMode
 
-from tests.support.batches import MODES, native
+from tests.support.batches import native
 from tests.support.playing import BATTLE, IDS, no_decision, pick, raw
 from wfb_gym.envs.driver import validated_points_per_reward
 from wfb_gym.envs.self_play import SelfPlayBatch
@@ -53,32 +52,28 @@ VECTOR_CALLS = [
     (reset(seed=-1), "seed: expected a whole number from 0, found -1"),
     (reset(seed=1.5), r"seed: expected a whole number, .* found 1\.5"),
     (reset(seed="one"), "seed of environment 0: expected a whole number from 0, found 'o'"),
-    (reset(seed=[1]), "seed: expected 3 seeds, found 1"),
     (reset(seed=[1, 2, 3, 4]), "seed: expected 3 seeds, found 4"),
-    (reset(seed=[]), "seed: expected 3 seeds, found 0"),
     (reset_masked(MASK, seed=-3), "seed: expected a whole number from 0, found -3"),
     *(
         (reset_masked(mask), "reset_mask: expected")
         for mask in (
             [True, False, True], np.array([1, 0, 1]), np.array([True, False]), MASK[None],
-            np.zeros(3, bool), None, True,
+            np.zeros(3, bool), None,
         )
     ),
     (change_state(envs=b"short"), "state: expected .* bytes for 3 environments"),
     (lambda envs: envs.set_state({"envs": envs.get_state()["envs"]}), "state: expected a result"),
     (lambda envs: envs.set_state(None), "state: expected a result of get_state"),
     (change_state(seeded="yes"), "state: expected a result of get_state, with 'seeded' as bool"),
-    (resume_another(num_envs=2), "state: expected .* bytes for 3 environments"),
     (resume_another(num_envs=3, scenario="apprentice"), "state: expected one of the same scen"),
     (resume_another(num_envs=3, opponent=["random", "greedy"]), "state: .* same scenarios, seat,"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("begun", [False, True])
 @pytest.mark.parametrize(("call", "message"), VECTOR_CALLS)
-def test_a_vector_environment(call: Call, message: str, begun: bool, mode: AutoresetMode) -> None:
-    envs, twin = (native(CASTER, 3, autoreset_mode=mode) for _ in range(2))
+def test_a_vector_environment(call: Call, message: str, begun: bool) -> None:
+    envs, twin = native(CASTER, 3), native(CASTER, 3)
     for each in (envs, twin):
         if begun:
             each.reset(seed=5)
@@ -105,27 +100,23 @@ ACTIONS: list[tuple[Any, str]] = [
     *(
         (actions, r"actions: expected integers of shape \(3,\)")
         for actions in (
-            0, [0], [0, 0], [0, 0, 0, 0], [[0, 0, 0]], [0.0, 0.0, 0.0], np.zeros(3, np.float32),
-            np.zeros(3, bool), ["a", "b", "c"], None,
+            0, [0, 0], [0, 0, 0, 0], [[0, 0, 0]], [0.0, 0.0, 0.0], np.zeros(3, bool),
+            ["a", "b", "c"], None,
         )
     ),
     *(
         (np.array([1, action, 2], kind), f"action {action} of environment 1: expected 0..9")
         for action, kind in (
-            (-1, np.int64), (10, np.int64), (10_000, np.int64), (2**62, np.int64),
-            (-(2**62), np.int64), (2**63, np.uint64), (2**64 - 1, np.uint64),
+            (-1, np.int64), (10, np.int64), (2**62, np.int64), (2**64 - 1, np.uint64),
         )
     ),
     ([1, 2, 6], r"action 6 of environment 2 is illegal: expected one of \[1, 2, 3, 4, 5\]"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("actions", "message"), ACTIONS)
-def test_a_step_of_a_strict_vector_environment(
-    actions: Any, message: str, mode: AutoresetMode
-) -> None:
-    envs, twin = (native(CASTER, 3, autoreset_mode=mode, strict=True) for _ in range(2))
+def test_a_step_of_a_strict_vector_environment(actions: Any, message: str) -> None:
+    envs, twin = (native(CASTER, 3, strict=True) for _ in range(2))
     with pytest.raises(gym.error.ResetNeeded):
         envs.step(actions)
     for each in (envs, twin):
@@ -143,17 +134,14 @@ SINGLE_CALLS = [
     *(
         (lambda env, action=action: env.step(action), "action: expected a member of Discrete")
         for action in (
-            None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 10_000, 2**70, np.int64(-1),
-            (0,),
+            None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 2**70, np.int64(-1),
         )
     ),
     (lambda env: env.step(3), r"action 3 .*illegal: expected one of \[0, 6, 7, 8, 9\]"),
     (change_state(envs=b"short"), "state: expected .* bytes for 1 environments"),
     (lambda env: env.set_state({"envs": env.get_state()["envs"]}), "state: expected a result"),
     (change_state(seeded=2), "state: expected a result of get_state, with 'seeded' as bool"),
-    (resume_another(num_envs=2), "state: expected .* bytes for 1 environments"),
     (resume_another(scenario="apprentice"), "state: expected one of the same scenarios"),
-    (resume_another(scenario="long-siege"), "state: expected one of the same scenarios"),
     (resume_another(DISPELLER), "state: expected one of the same scenarios, seat"),
 ]  # fmt: skip
 
@@ -181,11 +169,12 @@ def test_the_first_reset() -> None:
     assert env.batch.envs["rng"]["key"][0] != other.batch.envs["rng"]["key"][0]
 
 
-@pytest.mark.parametrize("make", [partial(raw, CASTER), partial(native, CASTER, 2)])
-@pytest.mark.parametrize("call", [lambda env: env.step([0, 0]), lambda env: env.action_masks()])
-def test_reset_comes_first(make: Callable[[], Any], call: Call) -> None:
-    with pytest.raises(gym.error.ResetNeeded, match="reset"):
-        call(make())
+def test_reset_comes_first() -> None:
+    for make in (partial(raw, CASTER), partial(native, CASTER, 2)):
+        with pytest.raises(gym.error.ResetNeeded, match="reset"):
+            make().step([0, 0])
+        with pytest.raises(gym.error.ResetNeeded, match="reset"):
+            make().action_masks()
 
 
 @pytest.mark.parametrize("render_mode", [None, "ansi"])
@@ -218,10 +207,10 @@ def test_self_play() -> None:
         actions = [agent.act(each.observations, each.masks) for each in (first, second)]
         each.play(*actions)
     kept = turns.get_state(), turns.points.tolist(), turns.ended.tolist()
-    for seed in (-1, -2, "4"):
+    for seed in (-1, "4"):
         with pytest.raises((ValueError, TypeError)):
             turns.reset(seed)  # type: ignore[arg-type]
-    for state in ({"battles": b""}, {"battles": None}, {"battles": 5}, {}):
+    for state in ({"battles": b""}, {"battles": 5}, {}):
         with pytest.raises(ValueError, match="state: expected"):
             turns.set_state(state)
     assert (turns.get_state(), turns.points.tolist(), turns.ended.tolist()) == kept
@@ -271,12 +260,6 @@ def test_stable_baselines3() -> None:
     assert seen.shape == (3, envs.batch.layout.size)
 
 
-WRONG_POINTS = [
-    0, 0.0, -1.0, -100, float("nan"), float("inf"), float("-inf"), 1e-320, 1e-200, 1e308, "100",
-    None, True, [100.0], 10**400,
-]  # fmt: skip
-
-
 KINDS: dict[str, Callable[..., Any]] = {
     "single": partial(raw, CASTER),
     "vector": partial(native, CASTER, 2),
@@ -286,13 +269,16 @@ KINDS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("points", WRONG_POINTS, ids=lambda points: str(points)[:8])
 @pytest.mark.parametrize("kind", KINDS)
-def test_points_that_make_no_reward_are_rejected(kind: str, points: Any) -> None:
+def test_points_that_make_no_reward_are_rejected(kind: str) -> None:
     with pytest.raises(ValueError, match="points_per_reward: expected a number from 1e-09 to 1e"):
-        KINDS[kind](points_per_reward=points)
+        KINDS[kind](points_per_reward=0.0)
 
 
-@pytest.mark.parametrize("points", [1, 100.0, np.float32(0.5), np.int64(7), 1e-9, 1e9])
-def test_points_that_make_a_reward(points: Any) -> None:
-    assert validated_points_per_reward(points) == float(points)
+def test_points_that_make_a_reward() -> None:
+    for points in (1, 100.0, np.float32(0.5), np.int64(7), 1e-9, 1e9):
+        assert validated_points_per_reward(points) == float(points)
+    for wrong in (0, -100, float("nan"), float("inf"), 1e-320, 1e308, "100", None, True, [100.0],
+                  10**400):  # fmt: skip
+        with pytest.raises(ValueError, match="points_per_reward: expected a number from 1e-09"):
+            validated_points_per_reward(wrong)

@@ -19,9 +19,10 @@ def columns(env: Any, name: str) -> list[int]:
 
 
 @pytest.mark.parametrize("name", hidden_scenarios())
-@pytest.mark.parametrize("seat", ["Caster", "Dispeller"])
-def test_gymnasium_finds_nothing_wrong(name: str, seat: str) -> None:
-    check_env(gym.make(f"wfb_gym/{seat}-v0", scenario=name).unwrapped, skip_render_check=True)
+def test_gymnasium_finds_nothing_wrong(name: str) -> None:
+    for seat, history in (("Caster", False), ("Dispeller", True)):
+        env = gym.make(f"wfb_gym/{seat}-v0", scenario=name, history=history)
+        check_env(env.unwrapped, skip_render_check=True)
 
 
 def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:

@@ -40,14 +40,6 @@ def test_infos_are_plain_dicts_of_arrays(mode: AutoresetMode) -> None:
     assert_plain(infos)
 
 
-def test_infos_can_be_taken_apart() -> None:
-    infos, seen = ending_infos(), {}
-    while infos:
-        key, value = infos.popitem()
-        seen[key] = value
-    assert data_equivalence(seen, ending_infos())
-
-
 @pytest.mark.parametrize(
     ("library", "flatten"), [("torch.utils._pytree", "tree_leaves"), ("tree", "flatten")]
 )
@@ -55,16 +47,6 @@ def test_libraries_find_every_array(library: str, flatten: str) -> None:
     leaves = getattr(pytest.importorskip(library), flatten)(ending_infos())
     assert len(leaves) == 11
     assert all(type(leaf) is np.ndarray for leaf in leaves)
-
-
-def test_orjson_writes_every_array() -> None:
-    orjson = pytest.importorskip("orjson")
-    option = orjson.OPT_SERIALIZE_NUMPY
-    written = orjson.dumps(ending_infos(), lambda array: array.tolist(), option)  # of objects
-    read = orjson.loads(written)
-    assert read["final_obs"][1] is None
-    assert len(read["final_obs"][0]) > 1
-    assert read["_final_info"] == [True, False, False]
 
 
 def test_infos_equal_those_of_gymnasiums_own_to_the_type() -> None:

@@ -38,11 +38,6 @@ def record(turns: SelfPlayBatch, shown: tuple[Decisions, Decisions], steps: int)
     return seen
 
 
-def test_playing_needs_a_reset() -> None:
-    with pytest.raises(gym.error.ResetNeeded, match="Cannot call play"):
-        SelfPlayBatch(2, "apprentice").play(np.zeros(2, np.int64), np.zeros(0, np.int64))
-
-
 CASTER = "actions of the caster: expected"
 MEMBER_3 = f"{CASTER} a legal action in battle 3, found"
 
@@ -53,11 +48,12 @@ MEMBER_3 = f"{CASTER} a legal action in battle 3, found"
         (lambda masks: np.zeros(9, np.int64), rf"{CASTER} shape \(8,\), found \(9,\)"),
         (lambda masks: np.where(np.arange(8) == 3, masks[3].argmin(), masks.argmax(1)), MEMBER_3),
         (lambda masks: np.where(np.arange(8) == 3, masks.shape[1], masks.argmax(1)), MEMBER_3),
-        (lambda masks: np.where(np.arange(8) == 3, -1, masks.argmax(1)), MEMBER_3),
     ],
 )
 def test_wrong_actions_are_rejected_before_anything_changes(change: Any, message: str) -> None:
     battles = SelfPlayBatch(8, DUEL)
+    with pytest.raises(gym.error.ResetNeeded, match="Cannot call play"):
+        battles.play(np.zeros(8, np.int64), np.zeros(0, np.int64))
     caster, _ = battles.reset(seed=1)
     assert caster.members.tolist() == [*range(8)]
     before = battles.get_state()
@@ -87,7 +83,7 @@ def test_the_mean_of_random_play_is_its_value(scenario: str) -> None:
     assert abs(np.mean(battles) - solver.evaluate(scenario, "random", "random")) < 5 * error
 
 
-@pytest.mark.parametrize("scenario", [DUEL, "border-skirmish", "seventh-edition-duel"])
+@pytest.mark.parametrize("scenario", ["border-skirmish", "seventh-edition-duel"])
 def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) -> None:
     turns, rng = SelfPlayBatch(64, scenario), np.random.default_rng(2)
     shown = turns.reset(5)
@@ -162,24 +158,21 @@ def test_without_autoreset_battles_that_are_over_wait_for_the_others() -> None:
 
 
 def test_generated_battles_are_drawn_in_each_episode() -> None:
-    pool = Generated(count=20, options=KINDS["phase"])
+    pool = Generated(count=8, options=KINDS["phase"])
     turns, rng = SelfPlayBatch(8, pool), np.random.default_rng(0)
     shown = turns.reset(1)
     met = set(turns.playing.tolist())
     for _ in range(60):
         shown = play_randomly(turns, shown, rng)
         met.update(turns.playing.tolist())
-    assert len(met) > 10
+    assert met == set(range(8))
     assert all(scenario.phases == 1 for scenario in turns.scenarios)
 
 
-def test_several_scenarios_are_played_in_turn() -> None:
+def test_arguments() -> None:
     turns = SelfPlayBatch(5, ("apprentice", DUEL))
     turns.reset(0)
     assert turns.playing.tolist() == [0, 1, 0, 1, 0]
-
-
-def test_invalid_arguments_are_rejected() -> None:
     with pytest.raises(ValueError, match="num_envs: expected 1 or more, found 0"):
         SelfPlayBatch(0, DUEL)
     small = Limits(ArmyLimits(), ArmyLimits(), 1)

@@ -30,32 +30,25 @@ from wfb_gym.engine.chance import sample
 from wfb_gym.envs.battles import BattleEnv, BattleVectorEnv
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 
-SCENARIOS = (*PHASES, "border-skirmish")
 ARMIES = [name for name in wfb_gym.bundled_scenarios() if name not in PHASES]
 CASTER, DISPELLER = IDS
 
 
-def outcome(step_records: list[Any]) -> float:
-    return float(sum(record_of_step.reward for record_of_step in step_records))
-
-
-CONTRACTS: list[tuple[str, dict[str, Any], int]] = [
+CONTRACTS: list[tuple[str, dict[str, Any]]] = [
     *(
-        (name, {"scenario": scenario, "opponent": opponent}, 4)
-        for name, scenario, opponent in product(IDS, SCENARIOS, ("random", "veteran"))
+        (IDS[k % 2], {"scenario": scenario, "opponent": ("random", "veteran")[k // 2 % 2]})
+        for k, scenario in enumerate((*PHASES, "border-skirmish"))
     ),
-    *(
-        (BATTLE, {"scenario": scenario, "seat": seat, "opponent": opponent}, 1)
-        for scenario, (seat, opponent) in product(ARMIES, ((0, "random"), (1, "veteran")))
-    ),
+    (BATTLE, {"scenario": "redhorn-pass", "seat": 0, "opponent": "random"}),
+    (BATTLE, {"scenario": "the-winds-unbound", "seat": 1, "opponent": "veteran"}),
 ]
 
 
-@pytest.mark.parametrize(("name", "keys", "seeds"), CONTRACTS)
-def test_contract_on_every_step(name: str, keys: dict[str, Any], seeds: int) -> None:
+@pytest.mark.parametrize(("name", "keys"), CONTRACTS)
+def test_contract_on_every_step(name: str, keys: dict[str, Any]) -> None:
     env = raw(name, **keys)
     n = int(env.action_space.n)
-    for seed in range(seeds):
+    for seed in range(1 if name == BATTLE else 3):
         observation, info = env.reset(seed=seed)
         terminated = False
         while True:
@@ -83,14 +76,14 @@ def test_contract_on_every_step(name: str, keys: dict[str, Any], seeds: int) -> 
             assert info["illegal_action"] is False
 
 
-@pytest.mark.parametrize("action", [6, np.int64(6), np.int32(6), np.uint8(6), np.array(6)])
-def test_integers_of_any_kind_are_actions(action: Any) -> None:
+def test_integers_of_any_kind_are_actions() -> None:
     one, other = raw(CASTER), raw(CASTER)
-    one.reset(seed=1)
-    other.reset(seed=1)
-    left, right = one.step(6), other.step(action)
-    assert np.array_equal(left[0], right[0])
-    assert left[1:4] == right[1:4]
+    for action in (np.int64(6), np.int32(6), np.uint8(6), np.array(6)):
+        one.reset(seed=1)
+        other.reset(seed=1)
+        left, right = one.step(6), other.step(action)
+        assert np.array_equal(left[0], right[0])
+        assert left[1:4] == right[1:4]
 
 
 @pytest.mark.parametrize(
@@ -125,10 +118,8 @@ def test_returned_arrays_do_not_change_later() -> None:
     for seed in range(3):
         observation, info = env.reset(seed=seed)
         keep(observation, info)
-        done = False
-        while not done:
-            observation, _, done, _, info = env.step(pick(observation, info["action_mask"]))
-            keep(observation, info)
+        for step in rest(env, observation, info["action_mask"]):
+            keep(step.observation, {"action_mask": step.mask})
     assert len(given) > 30
     assert all(np.array_equal(array, old) for array, old in given)
 
@@ -145,8 +136,7 @@ def test_writing_into_returned_arrays_changes_nothing() -> None:
     assert np.array_equal(env.step(0)[0], twin.step(3)[0])
 
 
-@pytest.mark.parametrize("seed", [0, 11, 2**32, 2**63, 2**64 + 1, 2**70])
-@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize(("name", "seed"), [(CASTER, 0), (DISPELLER, 2**70)])
 def test_same_seed_same_battle(name: str, seed: int) -> None:
     env = raw(name, opponent="random")
     first = episode(env, seed)
@@ -165,18 +155,18 @@ def test_huge_seeds_are_not_cut_short() -> None:
 
 
 def test_numpys_global_seed_has_no_effect() -> None:
-    env = raw(CASTER, opponent="random")
+    env, other = raw(CASTER, opponent="random"), raw(CASTER, opponent="random")
     np.random.seed(0)  # noqa: NPY002 - a seed that must have no effect
-    first = episode(env, 4)
-    np.random.seed(1)  # noqa: NPY002
-    assert same(first, episode(env, 4))
-    fresh = []
-    for _ in range(4):
+    first, fresh = episode(env, 4), episode(env, None)
+    np.random.seed(0)  # noqa: NPY002
+    assert same(first, episode(other, 4))
+    assert same(fresh, episode(other, None))
+    states = []
+    for each in (raw(CASTER), raw(CASTER)):
         np.random.seed(0)  # noqa: NPY002
-        env = raw(CASTER)
-        env.reset()
-        fresh.append(env.get_state()["envs"])
-    assert len(set(fresh)) == 4
+        each.reset()
+        states.append(each.get_state()["envs"])
+    assert states[0] != states[1]
 
 
 def test_reset_without_seed_continues_the_dice() -> None:
@@ -187,38 +177,32 @@ def test_reset_without_seed_continues_the_dice() -> None:
     assert not all(same(run[0], other) for other in run[1:])
 
 
-def test_an_unseeded_run_can_be_repeated_by_its_np_random_seed() -> None:
+def test_an_unseeded_run_can_be_repeated_by_its_np_random() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     first, second = episode(env, None), episode(env, None)
     assert same(first, episode(twin, env.np_random_seed))
     assert same(second, episode(twin, None))
-
-
-def test_an_unseeded_run_uses_the_generator_that_was_set() -> None:
     env, twin = raw(CASTER), raw(CASTER)
     env.np_random, twin.np_random = np.random.default_rng(3), np.random.default_rng(3)
     assert same(episode(env, None), episode(twin, None))
 
 
-@pytest.mark.parametrize("options", [None, {}, {"minari_autoseed": False}, {"whatever": 1}])
-def test_options_are_ignored(options: dict[str, Any] | None) -> None:
+def test_options_are_ignored() -> None:
     env = raw(CASTER)
-    plain = env.reset(seed=9)
-    given = env.reset(seed=9, options=options)
-    assert np.array_equal(plain[0], given[0])
+    plain = env.reset(seed=9)[0]
+    for options in ({}, {"minari_autoseed": False}, {"whatever": 1}):
+        assert np.array_equal(plain, env.reset(seed=9, options=options)[0])
 
 
 @pytest.mark.parametrize(
-    ("name", "scenario", "steps"),
-    [
-        *product(IDS, ("archmage-duel", "long-siege", "seventh-edition-duel"), (12,)),
-        *product((BATTLE,), ("ford-of-the-green-lady", "tower-of-the-nine-panes"), (5,)),
-    ],
-)
-def test_a_saved_state_resumes_bit_for_bit(name: str, scenario: str, steps: int) -> None:
+    ("name", "scenario"),
+    [(CASTER, "seventh-edition-duel"), (DISPELLER, "long-siege"),
+     (BATTLE, "ford-of-the-green-lady")],
+)  # fmt: skip
+def test_a_saved_state_resumes_bit_for_bit(name: str, scenario: str) -> None:
     env, other = (raw(name, scenario=scenario, opponent=["random", "veteran"]) for _ in range(2))
     observation, info = env.reset(seed=21)
-    mask, done = info["action_mask"], False
+    mask, done, steps = info["action_mask"], False, 4
     while not done and steps:
         state = env.get_state()
         seen, new_info = other.set_state(state)
@@ -244,64 +228,17 @@ def test_a_state_after_the_end_is_kept_too() -> None:
     assert other.step(0)[1:4] == (0.0, True, False)
 
 
-@pytest.mark.parametrize("name", IDS)
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_meanings_name_every_action(name: str, scenario: str) -> None:
-    env = raw(name, scenario=scenario)
-    meanings = env.action_meanings()
-    assert len(meanings) == env.action_space.n
-    assert meanings[0] == "pass"
-    assert all(type(meaning) is str and meaning for meaning in meanings)
-
-
-MEANINGS = {
-    CASTER: "pass, 1 die, 2 dice, 3 dice, 4 dice, 5 dice, cast Fire Ball, cast Fiery Blast, "
-    "cast Burning Head, cast Conflagration of Doom",
-    DISPELLER: "pass, 1 die, 2 dice, 3 dice, 4 dice, use Dispel Scroll",
-}
-
-
-@pytest.mark.parametrize("name", IDS)
-def test_meanings_of_the_duel(name: str) -> None:
-    assert ", ".join(raw(name).action_meanings()) == MEANINGS[name]
-
-
-@pytest.mark.parametrize(
-    ("scenario", "meanings"),
-    [
-        ("long-siege", {"cast Guardian Light", "in play: own Guardian Light",
-                        "in play: enemy Wall of Fire"}),
-        ("border-skirmish", {"cast Dark Hand of Death", "at own Marauders", "at own Sorcerer",
-                             "at enemy Halberdiers", "at enemy Captain", "no target"}),
-    ],
-)  # fmt: skip
-def test_meanings_name_spells_units_and_characters(scenario: str, meanings: set[str]) -> None:
-    assert meanings <= {*raw(DISPELLER, scenario=scenario).action_meanings()}
-
-
-@pytest.mark.parametrize("name", IDS)
-def test_named_names_the_numbers(name: str) -> None:
-    env = raw(name)
-    observation, _ = env.reset(seed=1)
-    named = env.named_fields(observation)
-    assert len(named) == len(observation)
-    assert list(named.values()) == observation.tolist()
-    assert named["own phase"] == 1 - SEAT[name]
-    with pytest.raises(ValueError, match="shape"):
-        env.named_fields(observation[1:])
-
-
-@pytest.mark.parametrize("opponent", ["greedy", "veteran", "random"])
+@pytest.mark.parametrize("opponent", ["greedy", "random"])
 def test_a_learner_without_decisions_gets_the_points_in_one_step(opponent: str) -> None:
     env = raw(DISPELLER, scenario=no_decision(), opponent=opponent)
+    assert env.action_space.n > 1
     totals = []
     for seed in range(40):
         observation, info = env.reset(seed=seed)
         assert np.flatnonzero(info["action_mask"]).tolist() == [0]
         assert env.observation_space.contains(observation)
-        last, reward, terminated, truncated, info = env.step(0)
-        assert terminated is True
-        assert truncated is False
+        last, reward, terminated, truncated, info = env.step(seed % 2)
+        assert (terminated, truncated, info["illegal_action"]) == (True, False, seed % 2 == 1)
         assert np.array_equal(last, observation)
         assert np.flatnonzero(info["action_mask"]).tolist() == [0]
         totals.append(reward)
@@ -309,34 +246,24 @@ def test_a_learner_without_decisions_gets_the_points_in_one_step(opponent: str) 
     assert {-0.8, -0.3, -0.5} & {round(total, 6) for total in totals}
 
 
-def test_another_action_than_the_only_legal_pass_is_reported() -> None:
-    env = raw(DISPELLER, scenario=no_decision(), opponent="greedy")
-    _, info = env.reset(seed=1)
-    assert env.action_space.n > 1
-    assert np.flatnonzero(info["action_mask"]).tolist() == [0]
-    *_, info = env.step(1)
-    assert info["illegal_action"] is True
-
-
-@pytest.mark.parametrize("points", [1.0, 25.0, 100.0])
-def test_points_per_reward(points: float) -> None:
+def test_points_per_reward() -> None:
     rewards = []
     for seed in range(8):
         plain = episode(raw(CASTER), seed)
-        scaled = episode(raw(CASTER, points_per_reward=points), seed)
+        scaled = episode(raw(CASTER, points_per_reward=25.0), seed)
         for left, right in zip(plain, scaled, strict=True):
-            assert right.reward == pytest.approx(left.reward * 100.0 / points)
+            assert right.reward == pytest.approx(left.reward * 4.0)
             rewards.append(left.reward)
     assert any(rewards)
 
 
-@pytest.mark.parametrize("scenario", [*SCENARIOS, "the-crooked-mile", "the-iron-tide"])
+@pytest.mark.parametrize("scenario", ["archmage-duel", "long-siege", "border-skirmish"])
 def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
     """Both sides choose by their observations, so the battle is the same from either seat."""
     totals, dice = [], []
     for name in IDS:
         env = raw(name, scenario=scenario, opponent=picks)
-        totals.append([outcome(episode(env, seed)) for seed in range(6)])
+        totals.append([sum(step.reward for step in episode(env, seed)) for seed in range(6)])
         dice.append(env.batch.envs.rng["dice"].tolist())
     assert totals[0] == pytest.approx([-total for total in totals[1]])
     assert any(totals[0])
@@ -344,16 +271,13 @@ def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
 
 
 POINTS = [
-    *((name, scenario, SEAT[name], 5) for name in IDS for scenario in SCENARIOS),
-    *(
-        (BATTLE, name, seat, 2)
-        for name in ("horrors-in-the-mist", "redhorn-pass")
-        for seat in (0, 1)
-    ),
+    (CASTER, "archmage-duel", 0, 5),
+    (CASTER, "long-siege", 0, 5),
+    (DISPELLER, "seventh-edition-duel", 1, 5),
+    (BATTLE, "redhorn-pass", 1, 2),
     *(
         pytest.param(BATTLE, name, seat, 3, marks=pytest.mark.slow)
-        for name in ARMIES
-        for seat in (0, 1)
+        for name, seat in product(ARMIES, (0, 1))
     ),
 ]
 
@@ -393,7 +317,8 @@ def test_rewards_are_the_engines_points(name: str, scenario: str, seat: int, see
                 battle.act(next(moves))
             else:
                 battle.act(next(answers))
-        assert outcome(step_records) * 100.0 == pytest.approx(battle.points * sign)
+        total = sum(step.reward for step in step_records)
+        assert total * 100.0 == pytest.approx(battle.points * sign)
         assert rng["dice"][0] == env.batch.envs.rng["dice"][0]
 
 
@@ -419,11 +344,11 @@ def test_the_first_seat_of_a_border_skirmish_unless_asked_otherwise() -> None:
         assert kind.seat == 0
 
 
-@pytest.mark.parametrize("seat", [2, -1, True, np.bool_(True), "0", None, 0.5])
 @pytest.mark.parametrize("kind", [BattleEnv, BattleVectorEnv])
-def test_an_unknown_seat_is_rejected(kind: Any, seat: Any) -> None:
-    with pytest.raises(ValueError, match="seat: expected 0 for the first army or 1"):
-        kind(seat=seat)
+def test_an_unknown_seat_is_rejected(kind: Any) -> None:
+    for seat in (2, -1, True, np.bool_(True), "0", None):
+        with pytest.raises(ValueError, match="seat: expected 0 for the first army or 1"):
+            kind(seat=seat)
 
 
 @pytest.mark.parametrize("name", IDS)
@@ -433,30 +358,3 @@ def test_each_seat_equals_the_id_with_its_name(name: str) -> None:
     assert one.observation_space == other.observation_space
     for seed in range(3):
         assert same(episode(one, seed), episode(other, seed))
-
-
-def test_points_are_only_those_of_lost_models() -> None:
-    """The points of all visible units but one are at most the points won."""
-    env = raw(BATTLE, opponent="random", points_per_reward=1.0)
-    fallen = 0.0
-    for seed in range(12):
-        record = episode(env, seed)
-        named = [env.named_fields(record_of_step.observation) for record_of_step in record[:-1]]
-        start, last = named[0], named[-1]
-        lost = 0.0
-        for owner, sign in (("enemy", 1.0), ("own", -1.0)):
-            for kind in range(1, 5):
-                unit = f"{owner} unit {kind}"
-                models = (start[f"{unit} wounds"] - last[f"{unit} wounds"]) * 20
-                lost += sign * models * start[f"{unit} points"] * 100
-        won = sum(record_of_step.reward for record_of_step in record[:-1])
-        characters = any(
-            start[f"{owner} wizard {k} wounds"] != last[f"{owner} wizard {k} wounds"]
-            for owner in ("own", "enemy")
-            for k in (1, 2)
-        )
-        tidied = last["phases left"] <= 1 / 12 + 1e-6  # afterwards unreachable wounds are cleared
-        if not characters and not tidied:
-            assert won == pytest.approx(lost, rel=1e-5)  # products of float32 numbers
-            fallen += abs(lost)
-    assert fallen > 0.0

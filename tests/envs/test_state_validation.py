@@ -32,16 +32,16 @@ def test_every_field_has_a_range() -> None:
     assert list(ENVIRONMENT.names or ()) == checked
 
 
-@pytest.mark.parametrize("seat", [0, 1])
-def test_saved_environments_are_always_accepted(seat: int) -> None:
+def test_saved_environments_are_always_accepted() -> None:
     names = [*bundled_scenarios(), *hidden_scenarios()]
-    rng = np.random.default_rng(seat)
-    batch = Batch(2 * len(names), names, seat, "random", None, Autoreset.SAME_STEP, 1.0)
-    batch.set_state(batch.get_state())  # before the first step
-    batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
-    for _ in range(20):
-        batch.set_state(batch.get_state())
-        batch.step(random_actions(batch.action_mask, rng))
+    rng = np.random.default_rng(0)
+    for seat in (0, 1):
+        batch = Batch(len(names), names, seat, "random", None, Autoreset.SAME_STEP, 1.0)
+        batch.set_state(batch.get_state())  # before the first step
+        batch.reset(np.ones(batch.num_envs, np.bool_), range(batch.num_envs))
+        for _ in range(10):
+            batch.set_state(batch.get_state())
+            batch.step(random_actions(batch.action_mask, rng))
 
 
 @pytest.mark.slow
@@ -56,7 +56,6 @@ def test_saved_self_play_is_always_accepted(scenario: Any) -> None:
 
 DAMAGE = {
     "scenario": ("scenario", 1, r"scenario: expected 0\.\.0, found 1"),
-    "no scenario": ("scenario", -1, r"scenario: expected 0\.\.0, found -1"),
     "opponent": ("opponent", 1, r"opponent: expected 0\.\.0, found 1"),
     "points": ("unpaid", np.nan, "unpaid: expected a finite number, found nan"),
     "status": ("status", 7, "status: expected the status of a battle between two steps, found 7"),
@@ -66,7 +65,6 @@ DAMAGE = {
     "nothing to dispel": ("state.node", 6, "attempt: expected another value at DISPEL, found 0"),
     "no spell": ("state.node", 4, "spell: expected a nonzero value at POOL_DICE, found 0"),
     "mover": ("state.mover", 2, r"mover: expected 0\.\.1, found 2"),
-    "turn": ("state.mover", 1, "mover: expected the other army at NOMINATE, found 1"),
     "active": ("state.active", -1, r"active: expected 0\.\.1, found -1"),
     "phase": ("state.phase", 1, r"phase: expected 0\.\.0, found 1"),
     "power": ("state.power", 25, r"power: expected 0\.\.6, found 25"),
@@ -77,11 +75,13 @@ DAMAGE = {
     "target": ("state.target", 49, r"target: expected 0\.\.48, found 49"),
     "row": ("state.row", 34, r"row: expected 0\.\.\d+, found 34"),
     "cursor": ("state.cursor", 5, r"cursor: expected 0\.\.0, found 5"),
-    "striking": ("state.striking", 1, r"striking: expected 0\.\.0, found 1"),
     "hits": ("state.hits", 3, r"hits: expected 0\.\.0, found 3"),
+    "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
+    "no scenario": ("scenario", -1, r"scenario: expected 0\.\.0, found -1"),
+    "turn": ("state.mover", 1, "mover: expected the other army at NOMINATE, found 1"),
+    "striking": ("state.striking", 1, r"striking: expected 0\.\.0, found 1"),
     "member": ("state.member", 1, r"member: expected 0\.\.0, found 1"),
     "odd_hit": ("state.odd_hit", 1, r"odd_hit: expected 0\.\.0, found 1"),
-    "radius": ("state.radius", -1, r"radius: expected 0\.\.0, found -1"),
     "return": ("state.return_to", 4, r"return_to: expected 0\.\.0, found 4"),
     "number": ("state.number", 5, "number: expected 0 at NOMINATE, found 5"),
     "castable": (
@@ -116,10 +116,8 @@ def put(env: Any, field: str, value: Any) -> None:
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_field_out_of_its_range_is_named(name: str) -> None:
     field, value, message = DAMAGE[name]
-    envs, env, battles = native(CASTER, 3), raw(CASTER), SelfPlayBatch(3, "archmage-duel")
+    envs = native(CASTER, 3)
     envs.reset(seed=1)
-    env.reset(seed=1)
-    battles.reset(1)
     assert envs.batch.envs["state"]["node"].tolist() == [Node.NOMINATE] * 3
     found = envs.batch.envs.copy()
     put(found[1], field, value)
@@ -127,15 +125,16 @@ def test_a_field_out_of_its_range_is_named(name: str) -> None:
     with pytest.raises(ValueError, match=rf"^state: environment 1: {message}"):
         envs.set_state({**before, "envs": found.tobytes()})
     assert envs.get_state() == before
-    kept = env.get_state()
-    with pytest.raises(ValueError, match=rf"^state: environment 0: {message}"):
-        env.set_state({**kept, "envs": found[1:2].tobytes()})
-    assert env.get_state() == kept
-    saved = battles.get_state()
-    if name != "done":
+    if name == "node":
+        env, battles = raw(CASTER), SelfPlayBatch(3, "archmage-duel")
+        env.reset(seed=1)
+        battles.reset(1)
+        kept = env.get_state(), battles.get_state()
+        with pytest.raises(ValueError, match=rf"^state: environment 0: {message}"):
+            env.set_state({**kept[0], "envs": found[1:2].tobytes()})
         with pytest.raises(ValueError, match=rf"^state: battle 1: {message}"):
             battles.set_state({"battles": found.tobytes()})
-    assert battles.get_state() == saved
+        assert (env.get_state(), battles.get_state()) == kept
 
 
 def test_an_ended_episode_is_saved_only_with_next_step_autoreset() -> None:
@@ -156,7 +155,6 @@ def test_an_ended_episode_is_saved_only_with_next_step_autoreset() -> None:
     ("scenario", "node", "fields"),
     [
         ("hidden-duel", Node.RESERVE_DICE, {"spell": 1}),
-        ("archmage-duel", Node.RESERVE_DICE, {"spell": 1}),
         ("hidden-duel", Node.KEEP_CASTING, {"spell": 1, "faces": [1, 1, 0, 0, 0, 0]}),
     ],
 )
@@ -312,7 +310,7 @@ def search(seed: int, count: int, *scenarios: str) -> None:
 
 
 def test_damaged_states_are_rejected_or_played() -> None:
-    search(1, 100, "archmage-duel", "border-skirmish")
+    search(1, 60, "archmage-duel", "border-skirmish")
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ from tests.support.hidden import scenarios
 from tests.support.pages import PACKAGE
 from tests.support.playing import BATTLE, IDS, pick
 from tests.support.scripts import run_python
-from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
 from wfb_gym.scenario import Scenario
@@ -37,13 +36,8 @@ from wfb_gym.interop import pettingzoo as interop  # noqa: E402
 FIRST = np.zeros(1, np.int64)
 DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
 SCENARIOS = (DUEL, "seventh-edition-duel", SKIRMISH)
-EACH = pytest.mark.parametrize("scenario", SCENARIOS)
-HIDDEN = scenarios()
-# --- PettingZoo's own checkers -------------------------------------------------------------
-
 CHECKERS: dict[str, Callable[..., None]] = {
     "turns": lambda **keys: api_test(interop.env(**keys), num_cycles=100),
-    "turns without wrappers": lambda **keys: api_test(interop.raw_env(**keys), num_cycles=100),
     "seeds": lambda **keys: seed_test(lambda: interop.env(**keys), 100),
     "parallel": lambda **keys: parallel_api_test(interop.parallel_env(**keys), num_cycles=100),
     "parallel seeds": lambda **keys: parallel_seed_test(lambda: interop.parallel_env(**keys), 100),
@@ -51,8 +45,9 @@ CHECKERS: dict[str, Callable[..., None]] = {
 }
 
 
-@pytest.mark.parametrize("scenario", [*SCENARIOS, HIDDEN["both"], HIDDEN["two phases"]])
-@pytest.mark.parametrize("observe_mask", [False, True])
+@pytest.mark.parametrize(
+    ("scenario", "observe_mask"), [(SKIRMISH, False), (scenarios()["two phases"], True)]
+)
 @pytest.mark.parametrize("checker", CHECKERS)
 # PettingZoo warns about these for dicts of all games but its own.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array")
@@ -61,9 +56,8 @@ def test_its_own_checkers_accept_it(checker: str, scenario: Any, observe_mask: b
     CHECKERS[checker](scenario=scenario, observe_mask=observe_mask)
 
 
-@EACH
-def test_parallel_infos_name_the_agent_to_decide(scenario: str) -> None:
-    env = interop.parallel_env(scenario=scenario)
+def test_parallel_infos_name_the_agent_to_decide() -> None:
+    env = interop.parallel_env(scenario=DUEL)
     for seed in range(5):
         observations, infos = env.reset(seed=seed)
         while env.agents:
@@ -83,8 +77,6 @@ def test_the_registry() -> None:
         assert battle.metadata["name"] == "battle_v0"
     assert str(interop.env()) == "magic_phase_v0"
 
-
-# --- against the single environments --------------------------------------------------------
 
 Records = list[tuple[Any, ...]]
 
@@ -134,8 +126,8 @@ def single(env: Any, seed: int | None, whim: Whim) -> Records:
 DRAWN = Generated(count=4, options=Generation(phases=1))
 CASES: list[tuple[Any, str, dict[str, Any]]] = [
     *((DRAWN, name, {}) for name in IDS),  # the dice also draw the scenario
-    *((scenario, name, {}) for scenario in SCENARIOS[:2] for name in IDS),
-    *((SKIRMISH, BATTLE, {"seat": seat}) for seat in (0, 1)),
+    ("seventh-edition-duel", IDS[0], {}),
+    (SKIRMISH, BATTLE, {"seat": 1}),
 ]
 
 
@@ -151,7 +143,7 @@ def test_a_seed_gives_the_battle_of_the_single_environment(
     assert both.observation_space(learner) == alone.observation_space
     assert both.action_space(learner) == alone.action_space
     decided, lengths = 0, set()
-    for salt, seed in enumerate((5, None, None, 6, None, *range(20, 45))):
+    for salt, seed in enumerate((5, None, None, 6, None, *range(20, 32))):
         whim.salt = salt
         found, expected = seats_of(both, learner, seed, whim), single(alone, seed, whim)
         if len(found) == 1:  # never asked; the single environment asks once, to have a last step
@@ -172,7 +164,7 @@ def test_a_seed_gives_the_battle_of_the_single_environment(
         else:
             assert rewards == pytest.approx(wanted, abs=1e-12)
         lengths.add(len(found))
-    assert decided > 5
+    assert decided > 3
     assert len(lengths) > 2
 
 
@@ -200,10 +192,7 @@ def test_a_reset_in_the_middle_continues_the_dice() -> None:
     assert middles > 3
 
 
-# --- rewards -------------------------------------------------------------------------------
-
-
-@EACH
+@pytest.mark.parametrize("scenario", [DUEL, SKIRMISH])
 def test_rewards_sum_to_zero(scenario: str) -> None:
     env = interop.raw_env(scenario=scenario, points_per_reward=1.0)
     results, whim = [], Whim()
@@ -247,16 +236,11 @@ def test_points_before_the_first_decision_come_with_the_first_rewards() -> None:
     assert (env.last()[1], env._cumulative_rewards["army_1"]) == (-20.0, 10.0)
 
 
-# --- actions -------------------------------------------------------------------------------
-
-
 def test_an_illegal_action_is_replaced_and_reported() -> None:
     env, other = interop.raw_env(), interop.raw_env()
     env.reset(seed=1)
     other.reset(seed=1)
-    mask = env.infos["caster_0"]["action_mask"]
-    assert mask[0] == 1
-    env.step(int(mask.argmin()))
+    env.step(int(env.infos["caster_0"]["action_mask"].argmin()))
     other.step(0)
     assert env.infos["caster_0"]["illegal_action"] is True
     assert env.infos["dispeller_0"]["illegal_action"] is False
@@ -274,14 +258,11 @@ def test_the_wrapped_environment_ends_on_an_illegal_action() -> None:
     assert not any(env.terminations.values())
 
 
-OUTSIDE = "expected a member of Discrete"
-
-
 @pytest.mark.parametrize(
     ("action", "message"),
     [
         (3, r"of caster_0 is illegal: expected one of \[0, "),
-        *((action, OUTSIDE) for action in (-1, 99, 10_000, 1.5, None, "pass")),
+        *((action, "expected a member of Discrete") for action in (-1, 99, 1.5, None)),
     ],
 )
 def test_a_strict_environment_rejects_wrong_actions_unchanged(action: Any, message: str) -> None:
@@ -305,9 +286,6 @@ def test_agents_that_are_done_take_no_action() -> None:
     env.step(None)
     env.step(None)
     assert env.agents == []
-
-
-# --- looking -------------------------------------------------------------------------------
 
 
 def test_masks_and_observations() -> None:
@@ -342,52 +320,17 @@ def test_one_policy_can_play_both_seats_unless_spaces_are_fitted() -> None:
         interop.raw_env(limits=Limits(ArmyLimits(), ArmyLimits(), 1))
 
 
-def test_trained_policies_are_graded_with_the_limits_of_their_agent() -> None:
-    env = interop.env(scenario="apprentice")
-    for seat, agent in enumerate(env.possible_agents):
-        (size,) = env.observation_space(agent).shape
-        network = np.random.default_rng(seat).normal(size=(size, env.action_space(agent).n))
-
-        def policy(observations: Any, masks: Any, network: Any = network) -> Any:
-            return np.where(masks, observations @ network, -np.inf).argmax(axis=1)
-
-        limits = env.unwrapped.limits[agent]
-        score = solver.normalised_score("apprentice", policy, seat, limits=limits)
-        assert score.guaranteed < score.optimum
-
-
-def test_generated_scenarios_change_from_episode_to_episode() -> None:
-    env: Any = interop.raw_env(scenario=DRAWN)
-    shown = set()
-    for _ in range(8):
-        seats_of(env, "caster_0", None)
-        shown.add(int(env._game.playing[0]))
-    assert len(shown) > 1
-
-
 def test_unseeded_environments_have_dice_of_their_own() -> None:
-    keys = set()
-    for _ in range(2):
-        env: Any = interop.raw_env()
+    envs = [interop.raw_env() for _ in range(2)]
+    for env in envs:
         env.reset()
-        keys.add(int(env._game.envs["rng"]["key"][0]))
-    assert len(keys) == 2
+    assert len({int(env._game.envs["rng"]["key"][0]) for env in envs}) == 2
 
 
-@pytest.mark.parametrize("keys", [{"render_mode": "film"}, {"points_per_reward": 0.0}])
-def test_wrong_arguments_are_rejected(keys: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        interop.raw_env(**keys)
-
-
-# --- rendering -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scenario", ["apprentice", SKIRMISH])
-def test_rendering(scenario: str, capsys: pytest.CaptureFixture[str]) -> None:
-    render_test(lambda render_mode: interop.env(scenario=scenario, render_mode=render_mode))
+def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
+    render_test(lambda render_mode: interop.env(scenario="apprentice", render_mode=render_mode))
     capsys.readouterr()
-    human, words = (interop.env(scenario=scenario, render_mode=m) for m in ("human", "ansi"))
+    human, words = (interop.env(scenario="apprentice", render_mode=m) for m in ("human", "ansi"))
     for env in human, words:
         env.reset(seed=0)
     while human.agents:
@@ -425,21 +368,25 @@ def test_without_a_mode_nothing_is_rendered() -> None:
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="no render_mode"):
         assert env.render() is None
-
-
-# --- copies --------------------------------------------------------------------------------
+    with pytest.raises(ValueError, match="expected"):
+        interop.raw_env(render_mode="film")
 
 
 @COPIED
-@pytest.mark.parametrize("made", [interop.raw_env, interop.env])
-@pytest.mark.parametrize("scenario", ["archmage-duel", SKIRMISH])
+@pytest.mark.parametrize("made", [interop.raw_env, interop.env, interop.parallel_env])
 def test_copies_continue_the_same(
-    copied: Callable[[Any], Any], made: Callable[..., Any], scenario: str
+    tmp_path: Path, copied: Callable[[Any], Any], made: Callable[..., Any]
 ) -> None:
-    env = made(scenario=scenario)
+    path = tmp_path / "own.toml"
+    path.write_text((PACKAGE / "data" / "scenarios" / f"{SKIRMISH}.toml").read_text())
+    env = made(scenario=path)
     copied(env).reset(seed=0)
     env.reset(seed=8)
-    for _ in range(200):
+    path.unlink()
+    if made is interop.parallel_env:
+        np.testing.assert_array_equal(env.state(), copied(env).state())
+        return
+    while env.agents:
         twin = copied(env)
         for one, other in zip(env.last()[:4], twin.last()[:4], strict=True):
             np.testing.assert_array_equal(one, other)
@@ -449,32 +396,9 @@ def test_copies_continue_the_same(
             each.step(action)
         assert (env.agents, env.rewards) == (twin.agents, twin.rewards)
         np.testing.assert_array_equal(env.state(), twin.state())
-        if not env.agents:
-            env.reset()
-            twin.reset()
-            np.testing.assert_array_equal(env.state(), twin.state())
-            return
-    raise AssertionError("the episode does not end")
-
-
-@COPIED
-@pytest.mark.parametrize("made", [interop.env, interop.parallel_env])
-def test_copies_keep_a_scenario_whose_file_is_gone(
-    tmp_path: Path, copied: Callable[[Any], Any], made: Callable[..., Any]
-) -> None:
-    path = tmp_path / "own.toml"
-    path.write_text((PACKAGE / "data" / "scenarios" / f"{SKIRMISH}.toml").read_text())
-    env = made(scenario=path)
-    env.reset(seed=8)
-    path.unlink()
-    twin = copied(env)
+    env.reset()
+    twin.reset()
     np.testing.assert_array_equal(env.state(), twin.state())
-    for each in env, twin:
-        each.reset()
-    np.testing.assert_array_equal(env.state(), twin.state())
-
-
-# --- without the library --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """PhaseVecEnv: the interface of Stable-Baselines3's VecEnv, and saved models as opponents."""
 
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -63,8 +63,6 @@ SKIRMISH = {"scenario": "border-skirmish", "opponent": "random"}
     ("seat", "name", "seats", "keys"),
     [
         ("caster", "wfb_gym/Caster-v0", {}, DUELS),
-        ("dispeller", "wfb_gym/Dispeller-v0", {}, DUELS),
-        ("caster", "wfb_gym/Battle-v0", {"seat": 0}, SKIRMISH),
         ("dispeller", "wfb_gym/Battle-v0", {"seat": 1}, SKIRMISH),
     ],
 )
@@ -99,24 +97,19 @@ def test_trajectories_equal_those_of_single_environments(
 
 
 def test_a_seed_is_used_once_and_the_dice_continue() -> None:
-    envs = PhaseVecEnv(64)
+    envs, other = PhaseVecEnv(64), PhaseVecEnv(64)
+    for unseeded in (envs, other):
+        unseeded.reset()
+    assert len({*envs.batch.envs["rng"]["key"], *other.batch.envs["rng"]["key"]}) == 128
     envs.seed(1)
     envs.reset()
     keys = envs.batch.envs["rng"]["key"].copy()
     dice = envs.batch.envs["rng"]["dice"].copy()
-    envs.step(chosen(envs.action_masks(), 1))
+    for step in range(4):
+        envs.step(chosen(envs.action_masks(), step))
     envs.reset()
     np.testing.assert_array_equal(envs.batch.envs["rng"]["key"], keys)
-    assert (envs.batch.envs["rng"]["dice"] >= dice).all()
-
-
-def test_unseeded_environments_have_dice_of_their_own() -> None:
-    keys = []
-    for _ in range(2):
-        envs = PhaseVecEnv(16)
-        envs.reset()
-        keys.extend(envs.batch.envs["rng"]["key"].tolist())
-    assert len(set(keys)) == 32
+    assert (envs.batch.envs["rng"]["dice"] > dice).any()
 
 
 def test_results_of_a_step_do_not_change_later() -> None:
@@ -176,13 +169,11 @@ def test_attributes() -> None:
     envs.close()
 
 
-@pytest.mark.parametrize("seat", [2, "referee", None])
-def test_an_unknown_seat_is_rejected(seat: Any) -> None:
-    with pytest.raises(ValueError, match="seat: expected"):
-        PhaseVecEnv(1, seat)
-
-
-def test_steps_before_a_reset_are_rejected() -> None:
+def test_calls_with_wrong_arguments_or_before_a_reset_are_rejected() -> None:
+    wrong: list[Any] = [2, "referee", None]
+    for seat in wrong:
+        with pytest.raises(ValueError, match="seat: expected"):
+            PhaseVecEnv(1, seat)
     envs = PhaseVecEnv(2)
     with pytest.raises(RuntimeError, match="reset"):
         envs.step(np.zeros(2, np.int64))
@@ -191,43 +182,23 @@ def test_steps_before_a_reset_are_rejected() -> None:
     envs.reset()
     with pytest.raises(RuntimeError, match="step_async"):
         envs.step_wait()
+    for actions in (np.zeros(3, np.int64), np.zeros(2), np.array([0, 99]), np.array([-1, 0])):
+        with pytest.raises(ValueError, match="expected"):
+            envs.step(actions)
 
 
-@pytest.mark.parametrize(
-    "actions", [np.zeros(3, np.int64), np.zeros(2), np.array([0, 99]), np.array([-1, 0])]
-)
-def test_bad_actions_are_rejected(actions: NDArray[Any]) -> None:
-    envs = PhaseVecEnv(2)
-    envs.reset()
-    with pytest.raises(ValueError, match="expected"):
-        envs.step(actions)
-
-
-def test_vec_monitor_counts_the_points_of_episodes() -> None:
-    envs = VecMonitor(PhaseVecEnv(16, opponent="random", points_per_reward=1.0))
+def test_wrappers_count_the_points_of_episodes_and_see_terminal_observations() -> None:
+    checked = VecCheckNan(PhaseVecEnv(16, opponent="random", points_per_reward=1.0), True)
+    envs: Any = VecNormalize(VecMonitor(checked), norm_reward=False)
     totals, episodes = np.zeros(16), 0
     for _, _, rewards, dones, infos in play(envs, 40):
         totals += rewards
         for i in np.flatnonzero(dones):
             episodes += 1
             assert infos[i]["episode"]["r"] == pytest.approx(totals[i], abs=1e-4)
+            assert np.abs(infos[i]["terminal_observation"]).max() <= envs.clip_obs
             totals[i] = 0.0
     assert episodes > 16
-
-
-def test_vec_normalize_normalises_terminal_observations() -> None:
-    envs: Any = VecNormalize(PhaseVecEnv(16), gamma=1.0)
-    ends = 0
-    for _, observations, _, dones, infos in play(envs, 20):
-        assert np.isfinite(observations).all()
-        for i in np.flatnonzero(dones):
-            ends += 1
-            assert np.abs(infos[i]["terminal_observation"]).max() <= envs.clip_obs
-    assert ends
-
-
-def test_vec_check_nan_finds_nothing() -> None:
-    list(play(VecCheckNan(PhaseVecEnv(8), raise_exception=True), 20))
 
 
 class OwnNetwork(BaseFeaturesExtractor):
@@ -253,12 +224,11 @@ def test_a_saved_model_has_a_network_of_its_own(tmp_path: Path) -> None:
     np.testing.assert_array_equal(agent.act(observations, masks), expected)
 
 
-@pytest.mark.parametrize("kind", [PPO, A2C])
-def test_models_without_masks_play_legally(kind: type[BaseAlgorithm], tmp_path: Path) -> None:
+def test_models_without_masks_play_legally(tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
-    tiny(kind, PhaseVecEnv(8, "dispeller"), n_steps=8).save(path)
+    tiny(A2C, PhaseVecEnv(8, "dispeller"), n_steps=8).save(path)
     # the batch rejects illegal actions of an opponent
-    list(play(PhaseVecEnv(64, opponent=path), 20))
+    list(play(PhaseVecEnv(16, opponent=path), 10))
 
 
 def test_a_saved_model_draws_with_its_own_probabilities(saved: Path) -> None:
@@ -270,29 +240,30 @@ def test_a_saved_model_draws_with_its_own_probabilities(saved: Path) -> None:
     model: Any = MaskablePPO.load(saved, device="cpu")
     tensor, _ = model.policy.obs_to_tensor(observations)
     chances = model.policy.get_distribution(tensor, masks).distribution.probs.detach().numpy()[0]
-    count = 20_000
+    count = 8000
     actions = load_policy(saved, seed=0)(
         np.repeat(observations, count, 0), np.repeat(masks, count, 0)
     )
     found = np.bincount(actions, minlength=len(chances)) / count
     assert masks.sum() > 1
-    np.testing.assert_allclose(found, chances, atol=0.02)
+    np.testing.assert_allclose(found, chances, atol=0.03)
     assert not found[~masks[0]].any()
 
 
-def test_a_model_in_memory_has_the_grade_of_the_saved_one(saved: Path) -> None:
-    model: Any = MaskablePPO.load(saved, device="cpu")
-    expected = solver.normalised_score("archmage-duel", saved, seat="dispeller")
-    assert solver.normalised_score("archmage-duel", model, seat="dispeller") == expected
-    with torch.no_grad():  # always the first dice, as far as they are legal
-        model.policy.action_net.bias[1] += 100.0
-    assert solver.normalised_score("archmage-duel", model, seat="dispeller") != expected
+def test_a_model_in_memory_has_the_grade_of_the_saved_one(tmp_path: Path) -> None:
+    model = tiny(MaskablePPO, PhaseVecEnv(1, scenario="apprentice"), n_steps=8, batch_size=8)
+    model.save(tmp_path / "model.zip")
+    found, expected = (
+        solver.normalised_score("apprentice", player, 0)
+        for player in (model, tmp_path / "model.zip")
+    )
+    assert found == expected
 
 
-@pytest.mark.parametrize("load", [str, lambda path: MaskablePPO.load(path, device="cpu")])
-def test_a_model_is_an_opponent(saved: Path, load: Callable[[Path], Any]) -> None:
-    envs = PhaseVecEnv(32, opponent=["veteran", load(saved)])
-    assert sum(dones.sum() for *_, dones, _ in play(envs, 20)) > 32
+def test_a_model_is_an_opponent(saved: Path) -> None:
+    for model in (str(saved), MaskablePPO.load(saved, device="cpu")):
+        envs = PhaseVecEnv(32, opponent=["veteran", model])
+        assert sum(dones.sum() for *_, dones, _ in play(envs, 10)) > 16
 
 
 def test_a_model_of_other_sizes_or_of_another_kind_is_rejected(saved: Path) -> None:
@@ -314,9 +285,6 @@ def test_files_that_are_no_models_are_rejected(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no file"):
         load_policy(tmp_path / "missing.zip")
     other = tmp_path / "other.zip"
-    other.write_text("not a zip")
-    with pytest.raises(ValueError, match="expected a model saved by"):
-        load_policy(other)
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("readme", "nothing here")
     with pytest.raises(ValueError, match="expected a model saved by"):
@@ -328,7 +296,7 @@ def test_damaged_models_are_rejected_with_one_error(tmp_path: Path) -> None:
     made = PPO("MlpPolicy", PhaseVecEnv(2), n_steps=2, batch_size=2)
     made.save(path)
     data, rng = path.read_bytes(), np.random.default_rng(1)
-    for k in range(20):
+    for k in range(6):
         path.write_bytes(data[: int(rng.integers(len(data)))] if k else b"PK\x05\x06")
         with pytest.raises(DamagedFileError, match=f"^{path}: expected a model saved by"):
             load_policy(path)

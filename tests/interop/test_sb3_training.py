@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -19,9 +18,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import CheckpointCallback, EvalCallback
 from stable_baselines3.common.env_util import make_vec_env
-from stable_baselines3.common.evaluation import evaluate_policy
-from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecMonitor
 
 from tests.support.playing import registered
 from wfb_gym.interop.sb3 import PhaseVecEnv
@@ -86,27 +83,6 @@ def test_a_recurrent_policy_learns() -> None:
     assert model.learn(256).num_timesteps == 256
 
 
-def test_normalised_training_continues_after_loading(tmp_path: Path) -> None:
-    envs = VecNormalize(VecMonitor(PhaseVecEnv(8)), gamma=1.0)
-    model = learner(PPO, envs, **OPTIONS[PPO]).learn(STEPS)
-    model.save(tmp_path / "model")
-    kept: Any = envs
-    kept.save(str(tmp_path / "statistics"))
-    again: Any = VecNormalize.load(str(tmp_path / "statistics"), VecMonitor(PhaseVecEnv(8)))
-    np.testing.assert_array_equal(again.obs_rms.mean, kept.obs_rms.mean)
-    assert again.obs_rms.var.max() > 0
-    again.training = False
-    mean, spread = evaluate_policy(PPO.load(tmp_path / "model"), again, n_eval_episodes=16)
-    assert np.isfinite([float(np.mean(mean)), float(np.mean(spread))]).all()
-
-
-def test_frames_can_be_stacked() -> None:
-    envs = VecFrameStack(PhaseVecEnv(8), n_stack=3)
-    size = PhaseVecEnv(1).observation_space.shape[0]  # type: ignore[index]
-    assert envs.observation_space.shape == (3 * size,)
-    assert learner(A2C, envs, n_steps=8).learn(128).num_timesteps == 128
-
-
 def test_callbacks_evaluate_and_save(tmp_path: Path) -> None:
     folder = str(tmp_path / "best")
     masked = MaskableEvalCallback(
@@ -126,20 +102,13 @@ def test_callbacks_evaluate_and_save(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", registered())
-def test_every_id_trains_by_its_name(name: str) -> None:
-    model = PPO("MlpPolicy", name, n_steps=32, batch_size=32, n_epochs=1, **SMALL)
-    assert model.learn(64).num_timesteps == 64
-
-
-@pytest.mark.parametrize("name", registered())
 def test_every_id_trains_in_stable_baselines_own_vector_environment(name: str) -> None:
     keys = {"opponent": "random", "render_mode": None}  # it asks for pictures by default
     envs = make_vec_env(name, 3, seed=0, env_kwargs=keys)
-    model = learner(MaskablePPO, envs, n_steps=16, batch_size=16, n_epochs=1)
-    assert model.learn(96).num_timesteps == 96
-    single = Monitor(gym.make(name))
-    mean, _ = evaluate_masked(model, DummyVecEnv([lambda: single]), n_eval_episodes=2)
-    assert np.isfinite(float(np.mean(mean)))
+    model = learner(MaskablePPO, envs, n_steps=8, batch_size=8, n_epochs=1)
+    assert model.learn(24).num_timesteps == 24
+    by_name = PPO("MlpPolicy", name, n_steps=16, batch_size=16, n_epochs=1, **SMALL)
+    assert by_name.learn(16).num_timesteps == 16
 
 
 def test_whole_battles_train() -> None:

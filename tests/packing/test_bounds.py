@@ -26,8 +26,6 @@ BOLT = spell("Bolt", 3, 1)
 UNIT = unit("U", 5, points=1, frontage=1)
 CONTACT = {"side": "enemy", "models": 1}
 ZAP = {"name": "Zap", "worth": 1}
-FEW = 24
-"""Numbers of copies of an item that a bearer may list."""
 
 
 def bounds(model: type[BaseModel], key: str) -> tuple[Any, Any]:
@@ -148,8 +146,7 @@ def packed_at(packed: Any, place: str) -> Any:
 
 def play(packed: Any) -> None:
     """Play one battle at random to its end."""
-    for _ in play_randomly(Battle(packed), np.random.default_rng(1)):
-        pass
+    list(play_randomly(Battle(packed), np.random.default_rng(1)))
 
 
 @pytest.mark.parametrize(("model", "key", "make", "place"), CASES)
@@ -178,7 +175,7 @@ def test_numbers_are_packed_as_they_are_written(
 )
 def test_copies_of_an_item_are_packed_or_rejected(keys: Data, each: int, place: str) -> None:
     """No overflow: all copies together are packed, up to the capacity of a pool."""
-    for copies in range(1, FEW + 1):
+    for copies in (1, 2, 3, 22):
         if abs(each) * copies > DICE:
             with pytest.raises(ScenarioError, match=f"expected at most {DICE} as "):
                 with_item(keys, copies)

@@ -58,22 +58,21 @@ def one(key: str, after: Parts, before: Parts | None = None, **both: Any) -> tup
     return {key: before or {}, **both}, {key: after, **both}
 
 
+def each(part: str, **values: Any) -> dict[str, tuple[Parts, Parts]]:
+    """Return two battles for each of these fields of a part, which has its value in one."""
+    return {field: one(part, {field: value}) for field, value in values.items()}
+
+
 EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
     SpellEffect: {
+        **each("spell", range_inches=3, engaged="only", caster_engaged=True, only=["cavalry"]),
+        **each("spell", needs="fleeing", near=NEAR_WATER, once=True, gains_wound=True),
         "target": spell(WORTH, BLESSING),
-        "range_inches": spell({}, {"range_inches": 3}),
         "sight": one("spell", {"sight": True}, wood=WIDE_WOOD),
         "missile": one("spell", {**MISSILE, "missile": True}, MISSILE, wizard={"in_combat": True}),
-        "engaged": spell({}, {"engaged": "only"}),
-        "caster_engaged": spell({}, {"caster_engaged": True}),
-        "only": spell({}, {"only": ["cavalry"]}),
         "not_on": one("spell", {"not_on": ["flammable"]}, enemy=BURNS),
-        "needs": spell({}, {"needs": "fleeing"}),
-        "near": spell({}, {"near": NEAR_WATER}),
-        "once": spell({}, {"once": True}),
         "damage": spell({"damage": D6_HITS}, {"damage": {**D6_HITS, "hits": "2D6"}}),
         "worth": spell({}, {"worth": {"points": 8.0}}),
-        "gains_wound": spell({}, {"gains_wound": True}),
         "heals": spell(BLESSING, {**BLESSING, "heals": True}),
         "rallies": one("spell", {**FLIGHT, "rallies": True}, FLIGHT),
     },
@@ -135,13 +134,8 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         ),
     },
     Unit: {
-        "models": one("enemy", {"models": 12}),
-        "toughness": one("enemy", {"toughness": 5}),
-        "wounds": one("enemy", {"wounds": 2}),
-        "leadership": one("enemy", {"leadership": 6}),
-        "armour_save": one("enemy", {"armour_save": 5}),
-        "ward_save": one("enemy", {"ward_save": 5}),
-        "points": one("enemy", {"points": 6.0}),
+        **each("enemy", models=12, toughness=5, wounds=2, leadership=6, armour_save=5, ward_save=5),
+        **each("enemy", points=6.0, in_combat=True, fleeing=True, magic_resistance=1),
         "frontage": one("enemy", {"frontage": 10}, spell=FRONT_RANK),
         "base": one("enemy", {"base": [40.0, 40.0]}, spell={"damage": TEMPLATE}),
         "position": one("enemy", {"position": [24.0, 44.0]}, spell={"range_inches": 20}),
@@ -149,20 +143,12 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "troop": one("enemy", {"troop": "cavalry"}, spell={"only": ["infantry"]}),
         "traits": one("enemy", BURNS, spell={"not_on": ["flammable"]}),
         "skirmish": one("enemy", {"skirmish": True}, spell={"needs": "front_rank"}),
-        "in_combat": one("enemy", {"in_combat": True}),
-        "fleeing": one("enemy", {"fleeing": True}),
-        "magic_resistance": one("enemy", {"magic_resistance": 1}),
         "magic_item": one("enemy", {"magic_item": True}, spell={"needs": "magic_item"}),
     },
     Character: {
-        "status": one("wizard", {"status": "fleeing"}),
+        **each("wizard", status="fleeing", points=120.0, toughness=4, wounds=3, leadership=8),
+        **each("wizard", armour_save=5, ward_save=5, magic_resistance=1),
         "general": one("hero", {"general": True}),
-        "points": one("wizard", {"points": 120.0}),
-        "toughness": one("wizard", {"toughness": 4}),
-        "wounds": one("wizard", {"wounds": 3}),
-        "leadership": one("wizard", {"leadership": 8}),
-        "armour_save": one("wizard", {"armour_save": 5}),
-        "ward_save": one("wizard", {"ward_save": 5}),
         "in_combat": one("wizard", {"in_combat": True}, spell={**MISSILE, "missile": True}),
         "unit": one("wizard", {"unit": "Guard", "position": None}),
         "position": one("wizard", {"position": [24.0, 2.0]}, spell={"range_inches": 15}),
@@ -180,16 +166,13 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         ),
         "troop": one("hero", {"troop": "cavalry"}, spell=ON_HERO),
         "traits": one("hero", BURNS, spell={**ON_HERO, "not_on": ["flammable"]}),
-        "magic_resistance": one("wizard", {"magic_resistance": 1}),
         "base_contact": one("wizard", {"base_contact": [GROUP]}),
         "items": one("wizard", {"items": ["Power Stone"]}),
     },
     Wizard: {
-        "level": one("wizard", {"level": 3}),
-        "reserve": one("wizard", {"reserve": 2}),
+        **each("wizard", level=3, reserve=2, miscast_table="7e"),
         "lore": one("wizard", {"spells": [], "lore": "Fire"}, {"spells": [], "lore": "Metal"}),
         "spells": one("wizard", {"spells": []}),
-        "miscast_table": one("wizard", {"miscast_table": "7e"}),
         "daemon_unit": one(
             "wizard",
             {"daemon_unit": "Guard", "position": None},
@@ -199,13 +182,10 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
     },
     Runesmith: {"rank": one("runesmith", {"rank": "runelord"}, ruleset="7e")},
     BaseContact: {
-        "side": one("contact", {"side": "enemy"}),
+        **each(
+            "contact", side="enemy", models=3, toughness=4, armour_save=5, ward_save=5, points=6.0
+        ),
         "unit": one("contact", {"unit": "Guard"}, wizard={"unit": "Guard", "position": None}),
-        "models": one("contact", {"models": 3}),
-        "toughness": one("contact", {"toughness": 4}),
-        "armour_save": one("contact", {"armour_save": 5}),
-        "ward_save": one("contact", {"ward_save": 5}),
-        "points": one("contact", {"points": 6.0}),
     },
 }
 """For each field that is packed: two battles that differ in it."""
