@@ -39,32 +39,33 @@ def labels(drawing: Drawing) -> list[Shape]:
 
 def spell_number(scenario: Scenario, army: int, wizard: str, spell: str) -> int:
     for number, slot in enumerate(scenario.slots[army].spells):
-        if scenario.armies[army].characters[slot.wizard].name == wizard:
-            if slot.spell.name == spell:
-                return number
+        who = scenario.armies[army].characters[slot.wizard].name
+        if (who, slot.spell.name) == (wizard, spell):
+            return number
     raise AssertionError(spell)
 
 
 def on_field(
     caster: Data, dispeller: Data, terrain: tuple[Data, ...] = (), depth: float = 48
 ) -> Scenario:
-    """Return two armies on a battlefield of 72 by 48 inches."""
     field = {"width": 72, "depth": depth, "terrain": list(terrain)}
     return new_scenario(caster, dispeller, battlefield=field)
 
 
 def placed(name: str, x: float, y: float, **keys: Any) -> Data:
-    """Return a unit with this position."""
     return builders.unit(name, position=[x, y], **keys)
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_names_do_not_overlap(name: str) -> None:
+def test_names_do_not_overlap_and_are_ten_pixels_high_on_a_phone(name: str) -> None:
     scenario = load_scenario(name)
     drawing = draw_battlefield(scenario)
     boxes = [extent_of(shape.parts) for shape in labels(drawing)]
     assert not [pair for pair in combinations(boxes, 2) if pair[0].overlaps(pair[1])]
     assert all(box.cut(drawing.extent) == box for box in boxes)
+    wide = drawing.extent.right - drawing.extent.left
+    for shape, box in zip(labels(drawing), boxes, strict=True):
+        assert (box.top - box.bottom) / len(shape.text) / wide * 390 > 390 / LETTERS
     texts = " ".join(" ".join(shape.text) for shape in labels(drawing))
     for army in scenario.armies:
         named = [unit.name for unit in army.units] + [who.name for who in army.characters]
@@ -79,26 +80,7 @@ def test_names_do_not_overlap(name: str) -> None:
             assert ways[shape.name] == min(ways.values())
 
 
-def test_a_name_leaves_the_ground_free() -> None:
-    drawing = draw_battlefield(load_scenario(SKIRMISH))
-    (hill,) = (shape for shape in drawing.shapes if shape.role == "terrain")
-    assert not [
-        1
-        for shape in of_role(drawing, "name")
-        if extent_of(shape.parts).overlaps(extent_of(hill.parts))
-    ]
-
-
-@pytest.mark.parametrize("name", FIELDS)
-def test_words_are_ten_pixels_high_on_a_phone(name: str) -> None:
-    drawing = draw_battlefield(load_scenario(name))
-    wide = drawing.extent.right - drawing.extent.left
-    for shape in labels(drawing):
-        extent = extent_of(shape.parts)
-        assert (extent.top - extent.bottom) / len(shape.text) / wide * 390 > 390 / LETTERS
-
-
-def test_every_model_has_its_place() -> None:
+def test_pieces_close_combat_flight_and_the_ground() -> None:
     scenario = load_scenario(SKIRMISH)
     drawing = draw_battlefield(scenario)
     units = {(shape.army, shape.name): len(shape.parts) for shape in of_role(drawing, "unit")}
@@ -107,6 +89,12 @@ def test_every_model_has_its_place() -> None:
             assert units[side, unit.name] == unit.models
     assert [shape.name for shape in of_role(drawing, "wizard")] == ["Battle Wizard", "Sorcerer"]
     assert [shape.name for shape in of_role(drawing, "character")] == ["Captain", "Champion"]
+    assert {shape.name for shape in of_role(drawing, "combat")} == {"Knights", "Marauder Horsemen"}
+    (hill,) = (extent_of(shape.parts) for shape in drawing.shapes if shape.role == "terrain")
+    assert not any(extent_of(shape.parts).overlaps(hill) for shape in of_role(drawing, "name"))
+    drawing = draw_battlefield(load_scenario("tower-of-the-nine-panes"))
+    fled = [shape.name for shape in of_role(drawing, "unit") if "fleeing" in shape.states]
+    assert fled == ["Warhounds"]
 
 
 def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
@@ -122,6 +110,8 @@ def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
     (hill,) = [shape for shape in draw_battlefield(scenario).shapes if shape.role == "terrain"]
     extent = draw_battlefield(scenario, legend=False).extent
     assert extent_of(hill.parts).cut(extent) == extent_of(hill.parts)
+    empty = draw_battlefield(on_field({}, {}, depth=30), legend=False)
+    assert empty.extent == (0, 0, 72, 30)
 
 
 @pytest.mark.parametrize(("facing", "way"), [(0, (0, 1)), (90, (1, 0)), (180, (0, -1))])
@@ -133,14 +123,6 @@ def test_a_triangle_shows_the_facing_of_a_unit(facing: float, way: tuple[float, 
     tip = np.array(front.parts[0]) - [20, 20]
     assert tip[2] @ np.array(way) == pytest.approx(np.hypot(*tip[2]))
     assert tip[:2] @ np.array(way) == pytest.approx(0)
-
-
-def test_close_combat_is_crossed_and_flight_is_marked() -> None:
-    drawing = draw_battlefield(load_scenario(SKIRMISH))
-    assert {shape.name for shape in of_role(drawing, "combat")} == {"Knights", "Marauder Horsemen"}
-    drawing = draw_battlefield(load_scenario("tower-of-the-nine-panes"))
-    fled = [shape.name for shape in of_role(drawing, "unit") if "fleeing" in shape.states]
-    assert fled == ["Warhounds"]
 
 
 def test_legal_targets_range_and_arc_of_a_spell() -> None:
@@ -235,19 +217,15 @@ def test_legal_targets_in_a_position_are_the_engines() -> None:
     scenario = load_scenario(SKIRMISH)
     battle = Battle(pack(scenario))
     battle.state.unit_wounds[1, 1] = 0
-    battle.act(_first_cast(battle))
+    while not battle.is_decision():
+        battle.roll(*[3] * (battle.dice_to_roll or 1))
+    battle.act(battle.legal_actions()[1])
     drawing = draw_battlefield(scenario, battle, (0, int(battle.state.spell) - 1))
     aimed = {FIRST_TARGET + 1 + TARGETS + index: index for index in range(TARGETS)}
     expected = {target_number(1, aimed[code]) for code in battle.legal_actions()}
     marked = of_role(drawing, "unit", "character", "wizard")
     assert {shape.code for shape in marked if "legal" in shape.states} == expected
     assert target_number(1, UNITS) in expected  # the Sorcerer's unit is gone
-
-
-def _first_cast(battle: Battle) -> int:
-    while not battle.is_decision():
-        battle.roll(*[3] * (battle.dice_to_roll or 1))
-    return battle.legal_actions()[1]
 
 
 @pytest.mark.parametrize("name", ["<b>&\"'</b>", "$\\odd{$ [/red] :smile:", "ßøæ–…"])  # noqa: RUF001
@@ -307,11 +285,6 @@ def test_scenarios_and_spells_that_cannot_be_drawn() -> None:
     fixed = on_field(builders.army(builders.wizard(1, builders.spell("Zap"), position=[5, 5])), {})
     with pytest.raises(ValueError, match="found Zap, whose worth is fixed"):
         draw_battlefield(fixed, spell=(0, 0))
-
-
-def test_an_empty_battlefield() -> None:
-    drawing = draw_battlefield(on_field({}, {}, depth=30), legend=False)
-    assert drawing.extent == (0, 0, 72, 30)
 
 
 @pytest.mark.needs("PIL")

@@ -32,10 +32,6 @@ def lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
     return list(position_lines(view, AnsiStyle(False)))
 
 
-def scroll_lines(narrated: NarratedBattle, seat: int, **keys: Any) -> list[str]:
-    return [line for line in lines(narrated, seat, **keys) if "Scroll" in line]
-
-
 def after_a_scroll(kind: int, scenario: Scenario = SCROLLS) -> NarratedBattle:
     """Return a battle after the dispeller used one of its dealt scrolls."""
     narrated = NarratedBattle(scenario)
@@ -45,29 +41,30 @@ def after_a_scroll(kind: int, scenario: Scenario = SCROLLS) -> NarratedBattle:
 
 
 def test_an_army_sees_its_own_items_and_the_enemys_possible_ones() -> None:
+    def scroll_lines(seat: int, **keys: Any) -> list[str]:
+        return [line for line in lines(narrated, seat, **keys) if "Scroll" in line]
+
     narrated = NarratedBattle(SCROLLS)
     narrated.resolve(2)
-    owner = ["  items of the army: Dispel Scroll x2", "  hidden items: Dispel Scroll x2"]
-    assert scroll_lines(narrated, 1) == owner
-    enemy = ["  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"]
-    assert scroll_lines(narrated, 0) == enemy
-
-
-def test_a_use_leaves_fewer_possible_sets() -> None:
-    narrated = after_a_scroll(2)
-    owner = ["  items of the army: Dispel Scroll", "  hidden items: Dispel Scroll x2"]
-    assert scroll_lines(narrated, 1) == owner
-    enemy = [
-        "  items of the army: Dispel Scroll (used)",
-        "  may have: Dispel Scroll (50%), Dispel Scroll x2 (50%)",
+    assert scroll_lines(1) == [
+        "  items of the army: Dispel Scroll x2",
+        "  hidden items: Dispel Scroll x2",
     ]
-    assert scroll_lines(narrated, 0) == scroll_lines(narrated, 1, known=()) == enemy
-
-
-def test_the_last_possible_set_is_known() -> None:
+    assert scroll_lines(0) == [
+        "  may have: nothing (33%), Dispel Scroll (33%), Dispel Scroll x2 (33%)"
+    ]
+    narrated = after_a_scroll(2)
+    assert scroll_lines(1) == [
+        "  items of the army: Dispel Scroll",
+        "  hidden items: Dispel Scroll x2",
+    ]
+    for keys in ({}, {"known": ()}):
+        assert scroll_lines(0, **keys) == [
+            "  items of the army: Dispel Scroll (used)",
+            "  may have: Dispel Scroll (50%), Dispel Scroll x2 (50%)",
+        ]
     narrated = after_a_scroll(1, hidden_scenario(dispeller=kinds([], [SCROLL])))
-    assert "  hidden items: Dispel Scroll" in lines(narrated, 0)
-    assert narrated.view(0).armies[1].may_have == ()
+    assert "  hidden items: Dispel Scroll" in lines(narrated, 0)  # the last possible set
 
 
 def test_before_the_deal_nothing_is_shown() -> None:
@@ -99,41 +96,36 @@ def test_a_frame_shows_a_deal_only_to_its_owner() -> None:
     assert shown[1].startswith("* Chance deals the dispeller: Dispel Scroll. Phase 1 of 1:")
 
 
-def test_facts_of_both_kinds() -> None:
+def test_views_and_html_of_both_seats() -> None:
     narrated = after_a_scroll(1)
-    known = narrated.view(1).armies[1]
-    assert known.hidden == "Dispel Scroll"
-    assert known.may_have == ()
-    redacted = narrated.view(0).armies[1]
+    known, redacted = (narrated.view(seat).armies[1] for seat in (1, 0))
+    assert (known.hidden, known.may_have) == ("Dispel Scroll", ())
     assert redacted.hidden == ""
     assert [each.words for each in redacted.may_have] == ["Dispel Scroll", "Dispel Scroll x2"]
     assert [(each.name, each.left) for each in redacted.items] == [("Dispel Scroll", 0)]
     assert narrated.view(0).armies[0].may_have == ()
-
-
-def test_html_of_both_kinds() -> None:
-    narrated = after_a_scroll(1)
-    assert "<b>Hidden items</b>" in "".join(army_blocks(narrated.view(), 1))
-    assert "<b>Hidden items</b>" in "".join(army_blocks(narrated.view(1), 1))
-    enemys = "".join(army_blocks(narrated.view(0), 1))
-    assert "<b>May have</b>" in enemys
-    assert "Hidden items" not in enemys
+    for view, heading, missing in (
+        (narrated.view(), "<b>Hidden items</b>", "May have"),
+        (narrated.view(1), "<b>Hidden items</b>", "May have"),
+        (narrated.view(0), "<b>May have</b>", "Hidden items"),
+    ):
+        shown = "".join(army_blocks(view, 1))
+        assert heading in shown
+        assert missing not in shown
 
 
 def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]:
     """Yield positions of battles, each with a copy under another deal of an army."""
-    for seed in range(1):
-        narrated = NarratedBattle(SCENARIOS[name])
-        for event in play(SCENARIOS[name], seed).events:
-            battle = narrated.battle
-            for army in ALL_ARMIES:
-                for twin in twins(battle, army) if battle.node != Node.DEAL else []:
-                    other = NarratedBattle(SCENARIOS[name])
-                    other.set_state(battle.state, battle.points, narrated.visible.copy())
-                    other.deal_instead(army, int(twin.state.hidden_set[army]) - 1)
-                    yield narrated, other, army
-            step = narrated.act if battle.is_decision() else narrated.resolve
-            step(event.code)
+    narrated = NarratedBattle(SCENARIOS[name])
+    for event in play(SCENARIOS[name], 0).events:
+        battle = narrated.battle
+        for army in ALL_ARMIES:
+            for twin in twins(battle, army) if battle.node != Node.DEAL else []:
+                other = NarratedBattle(SCENARIOS[name])
+                other.set_state(battle.state, battle.points, narrated.visible.copy())
+                other.deal_instead(army, int(twin.state.hidden_set[army]) - 1)
+                yield narrated, other, army
+        (narrated.act if battle.is_decision() else narrated.resolve)(event.code)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -150,14 +142,14 @@ def test_the_enemys_view_does_not_depend_on_the_deal(name: str) -> None:
     assert differ == compared > 0
 
 
-@pytest.mark.parametrize(("seat", "is_equal"), [(0, True), (1, False)])
-def test_nothing_in_the_enemys_picture_depends_on_the_deal(seat: int, is_equal: bool) -> None:
-    drawn = []
-    for kind in range(2):
-        narrated = NarratedBattle(SCROLLS)
-        event = narrated.resolve(kind)
-        drawn.append(picture(SCROLLS, narrated.visible, [event], seat=seat))
-    assert np.array_equal(drawn[0], drawn[1]) == is_equal
+def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
+    for seat in ALL_ARMIES:
+        drawn = []
+        for kind in range(2):
+            narrated = NarratedBattle(SCROLLS)
+            event = narrated.resolve(kind)
+            drawn.append(picture(SCROLLS, narrated.visible, [event], seat=seat))
+        assert np.array_equal(drawn[0], drawn[1]) == (seat == 0)
 
 
 def test_events_of_another_scenario_are_ignored() -> None:

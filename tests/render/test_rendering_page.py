@@ -1,10 +1,13 @@
 """docs/rendering.md: its statements are true."""
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.wrappers import RecordVideo
 from PIL import Image
 
 from tests.support.pages import ROOT, blocks, page, rows_of
@@ -49,3 +52,25 @@ def test_the_picture_of_the_page_matches_its_script() -> None:
         axis=2
     )  # it has fewer colours, to be small
     assert differ.mean() < 0.02  # a few descriptions may have changed since
+
+
+@pytest.mark.slow
+def test_an_episode_becomes_a_video(tmp_path: Path) -> None:
+    """Film an episode of last legal actions with Gymnasium's own wrapper."""
+    from moviepy import VideoFileClip
+
+    env = gym.make("wfb_gym/Caster-v0", render_mode="rgb_array")
+    filmed: Any = RecordVideo(
+        env, str(tmp_path / "films"), episode_trigger=lambda _: True, disable_logger=True
+    )
+    _, info = filmed.reset(seed=1)
+    over, frames = False, 1
+    while not over:
+        _, _, over, _, info = filmed.step(int(np.flatnonzero(info["action_mask"])[-1]))
+        frames += 1
+    filmed.close()
+    (film,) = tmp_path.glob("films/*.mp4")
+    with VideoFileClip(str(film)) as clip:
+        assert clip.size == [1280, 720]
+        assert clip.fps == env.metadata["render_fps"]
+        assert round(clip.duration * clip.fps) == frames

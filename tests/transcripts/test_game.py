@@ -5,7 +5,6 @@ import pytest
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.nodes import NODES
 from wfb_gym.scenario import load_scenario
-from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import record, replay
 from wfb_gym.transcripts.game import Game
 
@@ -13,7 +12,7 @@ DUEL = load_scenario("archmage-duel")
 
 
 def play_best_guess(game: Game) -> None:
-    """Play on with the last legal action of every decision."""
+    """Play to the end with the last legal action of every decision."""
     list(game.play_on())
     while not game.battle.is_over:
         game.act(max(game.choices()))
@@ -74,9 +73,3 @@ def test_illegal_decisions_are_rejected() -> None:
     assert other.choices() == {}
     with pytest.raises(ValueError, match="did you mean veteran"):
         Game(DUEL, 0, "vetran")
-
-
-@pytest.mark.usefixtures("quick_refusals")
-def test_an_optimal_opponent_needs_a_scenario_that_can_be_solved() -> None:
-    with pytest.raises(TooLarge):
-        Game(load_scenario("border-skirmish"), 0, "optimal")

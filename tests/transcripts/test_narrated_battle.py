@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.playing import narrate as play_script
 from tests.support.playing import narrate_randomly
 from wfb_gym.engine.actions import (
     FIRST_CAST,
@@ -16,14 +17,13 @@ from wfb_gym.engine.actions import (
     FIRST_TARGET,
     PASS,
 )
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Duration, Lock
 from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view import armies as view_armies
-from wfb_gym.view import changes, rolls
+from wfb_gym.view import changes
 from wfb_gym.view.decisions import describe_choices
 
 BURNING_HEAD = FIRST_CAST + 2
@@ -40,32 +40,21 @@ def duel(*script: int | tuple[int, ...]) -> list[str]:
 
 
 def words_of(narrated: NarratedBattle, *script: int | tuple[int, ...]) -> list[str]:
-    words = []
-    for item in script:
-        event = narrated.roll(*item) if isinstance(item, tuple) else narrated.act(item)
-        words.append(event.words)
-    return words
+    return [event.words for event in play_script(narrated, *script)]
 
 
-def test_the_opening() -> None:
+def test_a_spell_is_cast_and_a_scroll_read_or_it_is_let_through() -> None:
     assert NarratedBattle(load_scenario("archmage-duel")).opening == (
         "phase 1 of 1: the caster with 6 power dice, the dispeller with 4 dispel dice"
     )
-
-
-def test_a_spell_is_cast_and_a_scroll_read() -> None:
-    assert duel(BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2), FIRST_ITEM) == [
+    cast = BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2)
+    assert duel(*cast, FIRST_ITEM) == [
         "Archmage begins to cast Burning Head (9+).",
         "Archmage throws 3 dice.",
         "6 5 2: 13 against 9, Burning Head is cast.",
         "The dispeller uses the Dispel Scroll: Burning Head is dispelled.",
     ]
-
-
-def test_a_spell_is_let_through() -> None:
-    assert duel(BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2), PASS)[-1] == (
-        "The dispeller lets it through. 50 points to the caster."
-    )
+    assert duel(*cast, PASS)[-1] == "The dispeller lets it through. 50 points to the caster."
 
 
 def test_victory_points_are_named_as_such() -> None:
@@ -74,11 +63,8 @@ def test_victory_points_are_named_as_such() -> None:
         army(units=[unit("Spears", 3, points=7.0), unit("Bows")], dispel_dice=0),
         rules={"scoring": "victory_points", "panic": False},
     )
-    narrated.act(FIRST_CAST)
-    narrated.act(narrated.battle.legal_actions()[0])
-    narrated.act(FIRST_DICE + 2)
-    words = [narrated.roll(6, 5).words, narrated.roll(2, *(6, 1, 1) * 2).words]
-    assert words == [
+    script = FIRST_CAST, SPEARS, FIRST_DICE + 2, (6, 5), (2, *(6, 1, 1) * 2)
+    assert words_of(narrated, *script)[-2:] == [
         "6 5: 11 against 5, Fire Ball is cast; no dispel attempt is possible.",
         (
             "Fire Ball strikes Spears: 2 wounds. Spears: 2 models lost, 1 left. "
@@ -166,6 +152,8 @@ def test_a_miscast_has_its_row_and_effects() -> None:
     lost = duel(BURNING_HEAD, FIRST_DICE + 3, (1, 1, 6), (3, 4))[-1]
     assert lost.startswith("3 4: miscast: The side's remaining power dice are lost.")
     assert "The battle ends: the score is even." in lost
+    locked = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
+    assert "Archmage casts no more until it rolls a 6" in locked
     hurt = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (5, 5), (6, 1, 1))
     assert hurt[-1] == (
         "6 1 1: a Strength 6 hit on Archmage: 1 wound. Archmage loses 1 wound, 2 left. "
@@ -187,11 +175,6 @@ def test_a_bound_spell_is_destroyed() -> None:
     ]
 
 
-def test_a_locked_wizard() -> None:
-    words = duel(BURNING_HEAD, FIRST_DICE + 2, (1, 1), (1, 2))[-1]
-    assert "Archmage casts no more until it rolls a 6" in words
-
-
 def test_a_table_without_words_names_its_effects() -> None:
     narrated = narrate(
         army(wizard(4, spell(), spell("Beam"))),
@@ -208,10 +191,9 @@ def test_casualties() -> None:
         army(wizard(4, known("Fire Ball"), spell("Beam"))),
         army(units=[unit("Spears", 10), unit("Bows", 3)], dispel_dice=0),
     )
-    assert narrated.act(FIRST_CAST).words == "Mage begins to cast Fire Ball (5+)."
-    bows = narrated.battle.legal_actions()[1]
-    words = words_of(narrated, bows, FIRST_DICE + 2, (4, 4), (4, *(6, 1, 1) * 4))
-    assert words == [
+    script = FIRST_CAST, SPEARS + 1, FIRST_DICE + 2, (4, 4), (4, *(6, 1, 1) * 4)
+    assert words_of(narrated, *script) == [
+        "Mage begins to cast Fire Ball (5+).",
         "Mage aims at Bows.",
         "Mage throws 2 dice at Bows.",
         "4 4: 8 against 5, Fire Ball is cast; no dispel attempt is possible.",
@@ -225,11 +207,9 @@ def test_hits_that_are_shared_out() -> None:
         army(wizard(4, known("Fire Ball"), spell("Beam"))),
         army(units=[unit("Spears", 10), unit("Bows", 3)], heroes=[hero], dispel_dice=0),
     )
-    narrated.act(FIRST_CAST)
-    bows = narrated.battle.legal_actions()[1]
     hit, held = (6, 1, 1), (1, 1, 1)
     dice = (5,), (1,), (*hit, *held), (*hit, *held * 2)
-    words = words_of(narrated, bows, FIRST_DICE + 2, (4, 4), *dice)
+    words = words_of(narrated, FIRST_CAST, SPEARS + 1, FIRST_DICE + 2, (4, 4), *dice)
     lost = "1 wound. Hans loses 1 wound, 1 left."
     fallen = "1 wound. Bows: 1 model lost, 2 left."
     assert words[-4:] == [
@@ -274,33 +254,18 @@ def test_the_point_of_a_comet_is_described() -> None:
     said = words_of(narrated, action, FIRST_DICE + 2, (6, 6))
     assert said[:2] == [f"Mage aims at {words}.", f"Mage throws 2 dice at {words}."]
     assert f"The Comet of Casandora is on its way to {words}." in said[2]
+    caster = army(wizard(4, known("The Comet of Casandora")))
+    narrated = narrate(caster, army(units=[unit("Left"), unit("Right")]), phases=2)
+    assert words_of(narrated, FIRST_CAST, SPEARS)[1] == "Mage aims at Left."
 
 
-def test_without_a_battlefield_a_comet_falls_on_its_target() -> None:
-    narrated = narrate(
-        army(wizard(4, known("The Comet of Casandora")), power_dice=6),
-        army(units=[unit("Left"), unit("Right")]),
-        phases=2,
-    )
-    texts = words_of(narrated, FIRST_CAST, FIRST_TARGET + 1 + TARGETS)
-    assert texts[1] == "Mage aims at Left."
-
-
-def test_a_new_phase_is_described() -> None:
-    narrated = narrate(
-        army(wizard(1, spell(), name="One"), name="Reds"),
-        army(wizard(2, spell(), name="Two"), name="Blues"),
-        phases=2,
-    )
-    assert narrated.act(PASS).words == (
-        "Reds stops casting. Phase 2 of 2: Blues with 4 power dice, Reds with 3 dispel dice."
-    )
-
-
-# --- the visible position ------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scenario", bundled_scenarios())
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (load_scenario(name).phases > 10))
+        for name in bundled_scenarios()
+    ],
+)
 def test_the_visible_position_is_the_state_until_the_last_phases(scenario: str) -> None:
     narrated = NarratedBattle(load_scenario(scenario))
     checked = 0
@@ -317,19 +282,16 @@ def test_the_visible_position_is_the_state_until_the_last_phases(scenario: str) 
     assert narrated.battle.is_over
 
 
-def test_an_ended_battle_is_still_visible() -> None:
+def test_the_end_of_a_battle_is_still_visible() -> None:
     narrated = NarratedBattle(load_scenario("archmage-duel"))
     narrated.act(PASS)
     assert narrated.battle.is_over
     assert not narrated.battle.state.wounds.any()
     assert narrated.visible.state.wounds[:, 0].tolist() == [3, 3]
     assert narrated.visible.state.items[1, 0] == 1
-
-
-def test_units_remain_visible_after_the_last_caster_is_slain() -> None:
-    narrated = narrate(
-        army(wizard(4, spell(), name="One", wounds=1), power_dice=6),
-        army(wizard(2, name="Two"), units=[unit("Spears")], dispel_dice=2),
+    narrated = narrate(  # the last caster is slain
+        army(wizard(4, spell(), name="One", wounds=1)),
+        army(wizard(2, name="Two"), units=[unit("Spears")]),
     )
     words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (1, 1), (1, 1), (6, 1, 1))
     assert "One is slain." in words[-1]
@@ -341,8 +303,7 @@ def test_units_remain_visible_after_the_last_caster_is_slain() -> None:
 @pytest.mark.parametrize("script", [(PASS,), (FIRST_CAST, FIRST_DICE + 1, (1,))])
 def test_no_unit_loses_models_at_the_end_of_a_battle_with_one_caster(script: Any) -> None:
     narrated = narrate(
-        army(wizard(2, {"name": "Fire Ball"}, name="One")),
-        army(units=[unit("Spears", models=30)], dispel_dice=0),
+        army(wizard(2, known("Fire Ball"))), army(units=[unit("Spears", 30)], dispel_dice=0)
     )
     words = words_of(narrated, *script)
     assert narrated.battle.is_over
@@ -352,7 +313,7 @@ def test_no_unit_loses_models_at_the_end_of_a_battle_with_one_caster(script: Any
 
 def test_losses_on_the_table_add_up_to_the_points() -> None:
     rng = np.random.default_rng(3)
-    for _ in range(5):
+    for _ in range(3):
         narrated = NarratedBattle(load_scenario("border-skirmish").first_phases(1))
         lost = 0.0
         for _ in narrate_randomly(narrated, rng):
@@ -367,19 +328,6 @@ def test_losses_on_the_table_add_up_to_the_points() -> None:
         assert lost == pytest.approx(narrated.battle.points)
 
 
-def test_narration_does_not_change_the_battle() -> None:
-    narrated = NarratedBattle(load_scenario("storm-council"))
-    plain = Battle(narrated.battle.packed_scenarios)
-    for event in narrate_randomly(narrated, np.random.default_rng(5)):
-        (plain.act if event.kind == "decision" else plain.resolve)(event.code)
-        assert plain.key() == narrated.battle.key()
-    assert plain.points == narrated.battle.points
-    assert plain.node == Node.END
-
-
-# --- rarer events --------------------------------------------------------------------------
-
-
 def test_rerolls() -> None:
     luck = {"name": "Luck", "uses": 1, "reroll": {"of": "cast", "dice": "one"}}
     caster = army(wizard(4, spell(), spell("Beam"), items=["Luck"]), power_dice=6)
@@ -392,45 +340,36 @@ def test_rerolls() -> None:
     assert words[-1].startswith("5: 7 against 5, Bolt is cast")
 
 
-@pytest.mark.parametrize(
-    ("uses", "words"),
-    [
-        (1, "The dispeller tries to dispel with 1 die and the Ring against 8 with +2."),
-        (2, "The dispeller tries to dispel with 1 die and 2 uses of the Ring against 8 with +4."),
-    ],
-)
-def test_items_that_boost_do_not_dispel_by_themselves(uses: int, words: str) -> None:
+def test_items_that_boost_do_not_dispel_by_themselves() -> None:
     ring = {"name": "Ring", "uses": 1, "when_dispelling": {"bonus": 2}}
-    narrated = narrate(
-        army(wizard(4, spell(), spell("Beam"))),
-        army(dispel_dice=1, items=["Ring"] * uses),
-        items=[ring],
-    )
-    uses_of_ring = [FIRST_ITEM] * uses  # the last one also commits the only die
-    assert words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4), *uses_of_ring)[-1] == words
-    assert narrated.roll(6).words == f"6: {6 + 2 * uses} against 8, Bolt is dispelled."
+    tries = "The dispeller tries to dispel with 1 die and"
+    for uses, words in (
+        (1, f"{tries} the Ring against 8 with +2."),
+        (2, f"{tries} 2 uses of the Ring against 8 with +4."),
+    ):
+        narrated = narrate(
+            army(wizard(4, spell(), spell("Beam"))),
+            army(dispel_dice=1, items=["Ring"] * uses),
+            items=[ring],
+        )
+        uses_of_ring = [FIRST_ITEM] * uses  # the last one also commits the only die
+        said = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4), *uses_of_ring, (6,))
+        assert said[-2:] == [words, f"6: {6 + 2 * uses} against 8, Bolt is dispelled."]
 
 
-def test_a_spell_in_play_is_dispelled_later() -> None:
-    narrated = narrate(
-        army(dispel_dice=0, wizards=[wizard(1, spell())], power_dice=0),
-        army(wizard(2, lasting("Ward", in_play=True)), dispel_dice=4, power_dice=0),
-    )
+def test_spells_in_play_are_dispelled_later_and_ones_own_is_marked() -> None:
+    both = lasting("Ward", in_play=True)
+    idle = {"power_dice": 0, "dispel_dice": 0}
+    defender = army(wizard(2, both), power_dice=0, dispel_dice=4)
+    narrated = narrate(army(wizard(1, spell()), **idle), defender)
     assert narrated.battle.node == Node.IN_PLAY
     words = words_of(narrated, narrated.battle.legal_actions()[1], FIRST_DICE + 2, (4, 4))
-    assert words[0] == "The dispeller tries to dispel Ward, its own."
-    assert words[1] == (
-        "The dispeller tries to dispel Ward (5+), its own, in play, with 2 dice against 5."
-    )
+    assert words[:2] == [
+        "The dispeller tries to dispel Ward, its own.",
+        "The dispeller tries to dispel Ward (5+), its own, in play, with 2 dice against 5.",
+    ]
     assert words[2].startswith("4 4: 8 against 5, Ward is dispelled.")
-
-
-def test_ones_own_of_two_spells_in_play_is_marked() -> None:
-    both = lasting("Ward", in_play=True)
-    narrated = narrate(
-        army(wizard(2, both), power_dice=0, dispel_dice=0),
-        army(wizard(2, both), power_dice=0, dispel_dice=4),
-    )
+    narrated = narrate(army(wizard(2, both), **idle), defender)
     narrated.act(PASS)
     choices = describe_choices(narrated.names, narrated.battle).values()
     assert [each.text for each in choices] == [
@@ -440,15 +379,6 @@ def test_ones_own_of_two_spells_in_play_is_marked() -> None:
     ]
 
 
-# --- nothing is left out -------------------------------------------------------------------
-
-
 def test_every_lock_and_duration_has_words() -> None:
     assert set(changes.LOCKS) == set(view_armies._LOCKS) == set(Lock) - {Lock.NONE}
     assert set(changes._ENTERS_PLAY) == set(Duration) - {Duration.INSTANT}
-
-
-def test_a_roll_without_a_description_is_rejected() -> None:
-    narrated = NarratedBattle(load_scenario("archmage-duel"))
-    with pytest.raises(ValueError, match="expected a roll that has a description, found NOMINATE"):
-        rolls.describe_roll(narrated.names, narrated.battle, 0, ())

@@ -9,7 +9,6 @@ from tests.envs.test_generated import SMALL
 from tests.support.playing import IDS, PHASES, episode, highest, pick, picks, raw, same
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.generating import Generated
-from wfb_gym.scenario import bundled_scenarios
 
 BATTLE = "wfb_gym/Battle-v0"
 STEPS = 30
@@ -31,7 +30,7 @@ def spy_on_generators(env: Any) -> Calls:
 
 
 def check(batch: Any, kept: Calls, start: int) -> None:
-    """Check that the description since `start` ended in the kernel's state."""
+    """Check that the descriptions since `start` ended in the kernel's state."""
     for member, env in kept[start:]:
         narrated = batch.watcher._narrated[member]
         if batch.envs.status[member] == 0 or narrated.battle.is_over:
@@ -63,34 +62,36 @@ def play(name: str, steps: int = STEPS, **keys: Any) -> int:
     return events
 
 
-@pytest.mark.parametrize("opponent", ["random", "greedy", "veteran"])
 @pytest.mark.parametrize("scenario", PHASES)
-@pytest.mark.parametrize("name", IDS)
-def test_phases_are_described_as_they_were_played(name: str, scenario: str, opponent: str) -> None:
-    assert play(name, scenario=scenario, opponent=opponent) > STEPS // 2
-
-
-@pytest.mark.parametrize("scenario", [name for name in bundled_scenarios() if name not in PHASES])
-def test_battles_are_described_as_they_were_played(scenario: str) -> None:
+def test_phases_are_described_as_they_were_played(scenario: str) -> None:
     for seat, opponent in enumerate(("random", "veteran")):
+        name = IDS[(seat + PHASES.index(scenario)) % 2]
+        assert play(name, scenario=scenario, opponent=opponent) > STEPS // 2
+
+
+@pytest.mark.parametrize(
+    "scenario", ["border-skirmish", "the-crooked-mile", "tower-of-the-nine-panes", "redhorn-pass"]
+)
+def test_battles_are_described_as_they_were_played(scenario: str) -> None:
+    for seat, opponent in enumerate(("greedy", "veteran")):
         assert play(BATTLE, scenario=scenario, opponent=opponent, seat=seat) > STEPS // 2
 
 
-@pytest.mark.parametrize("name", IDS)
-def test_an_optimal_opponent_reads_the_same_move_table(name: str) -> None:
-    assert play(name, scenario="archmage-duel", opponent="optimal") > STEPS // 2
-    assert play(name, scenario="archmage-duel", opponent="optimal:0.3") > STEPS // 2
-
-
-@pytest.mark.parametrize("name", IDS)
-def test_choices_of_external_opponents_are_described(name: str) -> None:
-    assert play(name, scenario="border-skirmish", opponent=picks) > STEPS // 2
+@pytest.mark.parametrize(
+    ("scenario", "opponent"),
+    [("archmage-duel", "optimal"), ("archmage-duel", "optimal:0.3"), ("border-skirmish", picks)],
+)
+def test_choices_of_a_move_table_and_of_callables_are_described(
+    scenario: str, opponent: Any
+) -> None:
+    for name in IDS:
+        assert play(name, scenario=scenario, opponent=opponent) > STEPS // 2
 
 
 def test_a_pool_and_generated_scenarios_draw_first() -> None:
     generated = Generated("train", 3, options=SMALL)
     pool = ["random", picks, "greedy", highest]
-    assert play(BATTLE, scenario=generated, opponent=pool, steps=150) > STEPS
+    assert play(BATTLE, scenario=generated, opponent=pool, steps=60) > STEPS
 
 
 def test_watching_changes_nothing() -> None:
@@ -114,7 +115,7 @@ def test_vector_environments_are_described_in_all_modes(mode: str) -> None:
     observations, infos = envs.reset(seed=2)
     check(envs.batch, kept, 0)
     ended = 0
-    for _ in range(60):
+    for _ in range(30):
         start = len(kept)
         actions = picks(observations, infos["action_mask"])
         observations, _, terminations, _, infos = envs.step(actions)
@@ -123,11 +124,13 @@ def test_vector_environments_are_described_in_all_modes(mode: str) -> None:
         assert frames is not None
         assert [len(frame) > 0 for frame in frames] == [True] * 3
         ended += int(terminations.sum())
+        assert envs.batch.watcher is not None
+        assert all(envs.batch.watcher.events[member] for member in np.flatnonzero(terminations))
         if mode == "Disabled" and terminations.any():
             start = len(kept)
             observations, infos = envs.reset(options={"reset_mask": terminations})
             check(envs.batch, kept, start)
-    assert ended > 3
+    assert ended > 1
 
 
 def test_a_restored_state_is_shown_unchanged() -> None:
@@ -146,7 +149,7 @@ def test_faces_are_known_where_their_number_is_fixed() -> None:
     env = raw(IDS[0], render_mode="ansi", scenario="archmage-duel", opponent="random")
     observation, info = env.reset(seed=0)
     seen: list[int] = []
-    for _ in range(200):
+    for _ in range(100):
         observation, _, done, _, info = env.step(pick(observation, info["action_mask"]))
         for event in env.batch.watcher.events[0]:
             if event.kind == "roll":

@@ -66,6 +66,12 @@ def test_optimal_play_loses_nothing() -> None:
     assert reviewed.worst == ()
     assert max(each.lost for each in reviewed.decisions) < NOTICED
     assert "every one the best" in reviewed.summary(0)
+    moved = 0
+    for one, other in itertools.pairwise(reviewed.forecasts):  # only rolls change the forecast
+        if all(event.kind == "decision" for event in reviewed.events[one.event : other.event]):
+            assert other.expected == pytest.approx(one.expected)
+            moved += reviewed.positions[one.event].mover != reviewed.positions[other.event].mover
+    assert moved
 
 
 def test_the_position_before_and_after_every_event_is_kept() -> None:

@@ -11,10 +11,14 @@ import pytest
 from tests.envs.test_generated import SMALL
 from tests.support.playing import picks, raw, recorded
 from wfb_gym.generating import Generated
-from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write
 
 DUEL = "archmage-duel"
+SCENARIOS = [
+    pytest.param(name, marks=[pytest.mark.slow] * (load_scenario(name).phases > 10))
+    for name in bundled_scenarios()
+]
 
 
 def write_to(transcript: Transcript, folder: Path) -> Path:
@@ -36,7 +40,7 @@ def duel(tmp_path: Path) -> Path:
     return write_to(record(DUEL, "veteran", "greedy", seed=1), tmp_path)
 
 
-@pytest.mark.parametrize("scenario", bundled_scenarios())
+@pytest.mark.parametrize("scenario", SCENARIOS)
 def test_round_trip(scenario: str, tmp_path: Path) -> None:
     transcript = recorded(scenario)
     again = read(write_to(transcript, tmp_path))
@@ -47,19 +51,14 @@ def test_round_trip(scenario: str, tmp_path: Path) -> None:
     assert narrated.battle.points == transcript.points
 
 
-def test_other_scenarios_than_bundled_ones_are_included(tmp_path: Path) -> None:
-    mine = scenario_from_dict(
-        {**load_scenario(DUEL).model_dump(exclude_defaults=True), "phases": 3, "name": "twelve"}
-    )
+def test_only_other_scenarios_than_bundled_ones_are_included(duel: Path, tmp_path: Path) -> None:
+    assert lines_of(duel)[0]["scenario"].keys() == {"name", "digest"}
+    mine = load_scenario(DUEL).model_copy(update={"phases": 3})  # of the same name
     for scenario in (mine, Generated("train", 1, options=SMALL).scenarios()[0]):
         path = write_to(record(scenario, "greedy", "greedy", seed=0), tmp_path)
         assert "document" in lines_of(path)[0]["scenario"]
         assert read(path).scenario == scenario
         replay(read(path))
-
-
-def test_a_bundled_scenario_is_stored_by_name(duel: Path) -> None:
-    assert lines_of(duel)[0]["scenario"].keys() == {"name", "digest"}
 
 
 def test_an_interrupted_battle(duel: Path) -> None:
@@ -82,12 +81,6 @@ def test_the_same_seed_is_the_same_battle_as_in_an_environment() -> None:
     assert total == pytest.approx(transcript.points)
 
 
-def test_players_have_names() -> None:
-    assert record(DUEL, picks, "greedy", seed=0).players == ("picks", "greedy")
-    named = record(DUEL, picks, "greedy", seed=0, names=("me", "you"))
-    assert named.players == ("me", "you")
-
-
 @pytest.mark.parametrize(
     "name", ["\x1b[31mred", "a\u202eb", "two\nlines", "\ud800", "x" * 101, " "]
 )
@@ -97,13 +90,16 @@ def test_names_that_break_the_rule_for_names(name: str, duel: Path) -> None:
     assert "expected the names of two players" in tamper(duel, 0, players=[name, "greedy"])
 
 
-def test_paths_of_players_are_shortened_to_names(tmp_path: Path) -> None:
+def test_players_have_names_and_paths_are_shortened(tmp_path: Path) -> None:
     class Named:
         name = f"/{'folder/' * 20}\x1b[31m/caster.npz"
 
         def __call__(self, observations: Any, masks: Any) -> Any:
             return picks(observations, masks)
 
+    assert record(DUEL, picks, "greedy", seed=0).players == ("picks", "greedy")
+    named = record(DUEL, picks, "greedy", seed=0, names=("me", "you"))
+    assert named.players == ("me", "you")
     transcript = record(DUEL, Named(), "greedy", seed=0)
     assert len(transcript.players[0]) == 100
     assert transcript.players[0].endswith("?[31m/caster.npz")
@@ -113,9 +109,6 @@ def test_paths_of_players_are_shortened_to_names(tmp_path: Path) -> None:
 def test_a_policy_with_illegal_actions() -> None:
     with pytest.raises(ValueError, match=r"player: action .* is illegal"):
         record(DUEL, lambda observations, masks: (~masks).argmax(axis=1), "greedy", seed=0)
-
-
-# --- tampered with -------------------------------------------------------------------------
 
 
 def refusal(path: Path) -> str:
@@ -141,23 +134,18 @@ def tamper(path: Path, number: int | str, **fields: Any) -> str:
     ("number", "fields", "message"),
     [
         ("ROLL_CASTING", {"roll": [7], "outcome": -1}, ""),
-        ("ROLL_CASTING", {"roll": [0, 1, 2, 3, 4, 5, 6], "outcome": -1}, ""),
         ("ROLL_CASTING", {"roll": [], "outcome": -1}, ""),
         ("ROLL_CASTING", {"roll": ["six"], "outcome": -1}, ""),
         ("ROLL_CASTING", {"roll": [2.0], "outcome": -1}, ""),
         ("ROLL_CASTING", {"points": 1.0}, '"points"'),
         ("ROLL_CASTING", {"points": float("nan")}, '"points"'),
-        ("ROLL_CASTING", {"points": float("inf")}, '"points"'),
         (1, {"act": 1}, '"act": one of ['),
-        (1, {"act": 10**400}, ""),
         (1, {"act": 2**64 - 1}, f"found {2**64 - 1}"),
         (1, {"points": 10**400}, ""),
         (1, {"army": 10**400}, ""),
         (1, {"army": 1}, ""),
-        (1, {"node": "DISPEL"}, ""),
         (1, {"node": "NOWHERE"}, ""),
         (1, {"words": "\x1b[2J"}, '"words"'),
-        (1, {"words": "a\u202eb"}, '"words"'),
         (1, {"words": "x" * 2001}, '"words"'),
         (1, {"words": "\ud800"}, '"words"'),
         (-1, {"result": 1e6}, '"result"'),
@@ -165,9 +153,7 @@ def tamper(path: Path, number: int | str, **fields: Any) -> str:
         (0, {"version": 2}, "format version 1, found 2"),
         (0, {"version": "1"}, '"version", a whole number, found "1"'),
         (0, {"players": ["one"]}, "the names of two players"),
-        (0, {"players": [1, 2]}, "the names of two players"),
         (0, {"seed": "x"}, '"seed", a whole number or null'),
-        (0, {"seed": -1}, '"seed", a whole number from 0'),
         (0, {"seed": 1 << 128}, '"seed", a whole number from 0'),
         (0, {"scenario": "archmage-duel"}, '"scenario", an object'),
         (0, {"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
@@ -192,28 +178,17 @@ def test_other_dice_give_another_outcome(duel: Path) -> None:
     assert f"dice that give the recorded outcome, found {' '.join('1' * len(faces))}" in changed
 
 
-def test_a_decision_that_is_called_a_roll(duel: Path) -> None:
-    rows = lines_of(duel)
-    rows[1] = {**rows[1], "roll": [], "outcome": 0}
-    del rows[1]["act"]
-    rewrite(duel, rows)
-    assert "line 2: expected a decision, found a roll" in refusal(duel)
-
-
-def test_a_missing_line(duel: Path) -> None:
-    rows = lines_of(duel)
-    del rows[1]
-    rewrite(duel, rows)
-    assert ", line 2: expected army 0 at NOMINATE" in refusal(duel)
-
-
-def test_an_extra_line(duel: Path) -> None:
-    rows = lines_of(duel)
-    rewrite(duel, [*rows[:-1], rows[-2], rows[-1]])
-    assert f"line {len(rows)}: expected the result" in refusal(duel)
-
-
-# --- no transcript at all ------------------------------------------------------------------
+def test_exchanged_missing_and_extra_lines(duel: Path) -> None:
+    header, first, *rows = lines_of(duel)
+    called = {**first, "roll": [], "outcome": 0}
+    del called["act"]
+    for lines, message in (
+        ([header, called, *rows], "line 2: expected a decision, found a roll"),
+        ([header, *rows], ", line 2: expected army 0 at NOMINATE"),
+        ([header, first, *rows[:-1], *rows[-2:]], f"line {len(rows) + 2}: expected the result"),
+    ):
+        rewrite(duel, lines)
+        assert message in refusal(duel)
 
 
 @pytest.mark.parametrize(
@@ -227,22 +202,23 @@ def test_an_extra_line(duel: Path) -> None:
             "{}\n{}\n",
             'line 1: expected "format": "wfb_gym transcript", found None: this is no tran',
         ),
-        ("{}\n\n{}\n", "line 2: expected a JSON object"),
         ("{}\n{oops\n", "line 2: expected a JSON object"),
         ("[" * 100_000, "expected a transcript, found a damaged or unsupported file"),
         ('{"format": "one\\ntwo"}\n{}\n', 'line 1: expected "format": "wfb_gym transcript"'),
+        (b"\xff\xfe", "expected text in UTF-8"),
     ],
 )
-def test_another_file(tmp_path: Path, text: str, message: str) -> None:
+def test_another_file(tmp_path: Path, text: str | bytes, message: str) -> None:
     path = tmp_path / "battle.jsonl"
-    path.write_text(text, encoding="utf-8")
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
     assert message in refusal(path)
+    with pytest.raises(FileNotFoundError, match="expected a transcript, found no file"):
+        read(tmp_path / "none.jsonl")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{}\n" * 1_400_000, "found a damaged or unsupported file (more than 4,194,304 bytes)"),
         ("{}\n" * 10_001, "line 10001: expected at most 10,000 lines, found 10,001"),
         (
             "{" + " " * 2**19 + "}\n{}\n",
@@ -257,17 +233,6 @@ def test_a_file_that_is_too_large(
     path.write_text(text, encoding="utf-8")
     monkeypatch.setattr(json, "loads", None)  # none of it is parsed
     assert message in refusal(path)
-
-
-def test_bytes(tmp_path: Path) -> None:
-    path = tmp_path / "battle.jsonl"
-    path.write_bytes(b"\xff\xfe")
-    assert "expected text in UTF-8" in refusal(path)
-
-
-def test_no_file(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="expected a transcript, found no file"):
-        read(tmp_path / "none.jsonl")
 
 
 def test_no_more_of_a_file_is_read_than_a_transcript_has(tmp_path: Path) -> None:

@@ -13,17 +13,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome")
-     if (path := shutil.which(name))),
-    None,
-)  # fmt: skip
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 """The system's Chromium; None if it is not installed."""
 SIZES = {"desk": (1400, 900), "phone": (360, 780)}
 """Widths and heights of windows."""
 
 
 def _wait_for(port: int) -> None:
-    """Wait until the server at this address accepts connections."""
     for _ in range(600):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return
@@ -33,14 +30,7 @@ def _wait_for(port: int) -> None:
 
 @contextmanager
 def served(printed: list[str] | None = None) -> Iterator[str]:
-    """Serve the web UI on a free port.
-
-    Args:
-        printed: receives the text that the server prints after its address, once it has ended.
-
-    Yields:
-        The address.
-    """
+    """Serve the web UI on a free port; `printed` receives the server's output after its address."""
     command = [sys.executable, "-m", "wfb_gym", "web", "--port", "0", "--no-open"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     # With pytest's variables NiceGUI would look for its own test plugin.

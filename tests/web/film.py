@@ -22,9 +22,6 @@ OUT = Path("docs") / "images" / "archmage-duel.gif"
 SIZE = (830, 580)
 """Width and height in pixels; README is shown about 830 pixels wide."""
 ZOOM = 1.2
-COLOURS = 96
-"""Colours of the film; few colours make a small file."""
-_LAST_FRAME = 4000
 _STYLE = """
 body { padding-top: 40px; }
 ::-webkit-scrollbar { display: none; }
@@ -105,13 +102,7 @@ class Film:
     times: list[int] = field(default_factory=list)
 
     def take(self, caption: str, at: Locator | None = None, milliseconds: int = 2400) -> None:
-        """Add a frame.
-
-        Args:
-            caption: text above the page.
-            at: element under the pointer, or None for no pointer.
-            milliseconds: time that the frame is shown.
-        """
+        """Add a frame with a caption above the page and a pointer at an element."""
         self.page.mouse.move(0, 0)  # otherwise a button looks selected
         self.page.evaluate("window.scrollTo(0, 0)")
         box = None if at is None else at.bounding_box()
@@ -129,11 +120,11 @@ class Film:
         sheet = Image.new("RGB", (width, height * len(self.images)))
         for number, image in enumerate(self.images):
             sheet.paste(image, (0, number * height))
-        palette = sheet.quantize(COLOURS)
+        palette = sheet.quantize(96)  # few colours make a small file
         first, *more = (
             image.quantize(palette=palette, dither=Image.Dither.NONE) for image in self.images
         )
-        times = [*self.times[:-1], _LAST_FRAME]
+        times = [*self.times[:-1], 4000]
         first.save(path, save_all=True, append_images=more, duration=times, loop=0, optimize=True)
 
 
@@ -147,13 +138,7 @@ def best(page: Page) -> tuple[int, Locator]:
 
 
 class Step(NamedTuple):
-    """A decision of the caster and its frames in the film.
-
-    Attributes:
-        choice: part of the text of the best choice.
-        caption: caption of the frame with the choices.
-        events: parts of the events that follow, each with the caption of its frame.
-    """
+    """A decision: part of the best choice's text, a caption, and events with their captions."""
 
     choice: str
     caption: str
@@ -186,11 +171,7 @@ DUEL = (
 
 
 def play(film: Film, steps: Iterable[Step]) -> None:
-    """Follow the advice to the end of the battle.
-
-    Raises:
-        ValueError: the advice or the events are not as in the captions.
-    """
+    """Follow the advice to the end of the battle; it must be as in the captions."""
     page = film.page
     for step in steps:
         number, button = best(page)
@@ -206,7 +187,6 @@ def play(film: Film, steps: Iterable[Step]) -> None:
 
 
 def main() -> None:
-    """Film the duel."""
     with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(
