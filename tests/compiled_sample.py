@@ -108,6 +108,6 @@ def report() -> str:
     functions = (square, checked_square, sum_of_squares, difference)
     entries = [len(_compiler.entries(function)) for function in functions]
     kept = sorted(path.name.split("-")[0] for path in CACHE_FOLDER.rglob("*.nbi"))
-    stats: Any = sum_of_squares
-    loaded = sum(stats.stats.cache_hits.values())
+    stored: tuple[Any, ...] = (sum_of_squares, difference)
+    loaded = [function.stats.cache_hits.total() for function in stored]
     return json.dumps({"results": results, "entries": entries, "kept": kept, "loaded": loaded})

@@ -122,9 +122,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = rest[:share] + plain + rest[share:]
 
 
-# --- extras that are not installed ---------------------------------------------------------
-
-
 @contextmanager
 def _skip_without_extras() -> Generator[None]:
     """Skip tests that fail because an extra is not installed, and name the extra.

@@ -33,10 +33,7 @@ Sources = Mapping[str, str]
 class Consumer:
     """A function or a constant that distinguishes members of an enumeration.
 
-    Attributes:
-        name: dotted, with its module.
-        enumeration: the name of the enumeration.
-        named: the members in its code.
+    Its name is dotted, with its module; `named` are the members in its code.
     """
 
     name: str
@@ -141,15 +138,10 @@ def _distinguished_members(definition: ast.AST) -> Iterator[tuple[str, str]]:
                 yield getattr(owner, "id", getattr(owner, "attr", "")), named.attr
 
 
-def find_problems(sources: Sources, reviewed: Path = REVIEWED) -> list[str]:
-    """Return one line for each consumer that neither names a member nor omits it on purpose.
-
-    Args:
-        sources: sources of the clone, possibly changed.
-        reviewed: the file of permitted omissions.
-    """
+def find_problems(sources: Sources) -> list[str]:
+    """Return one line for each consumer that neither names a member nor omits it on purpose."""
     enumerations = find_enumerations(sources)
-    review = tomllib.loads(reviewed.read_text(encoding="utf-8"))
+    review = tomllib.loads(REVIEWED.read_text(encoding="utf-8"))
     partial = {(name, of) for of, names in review["partial"].items() for name in names}
     problems = []
     for consumer in find_consumers(sources):

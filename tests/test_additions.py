@@ -5,7 +5,7 @@ The tests compile nothing; `test_members` plays every item, spell and miscast ef
 
 import ast
 from importlib import import_module
-from pathlib import Path
+from importlib.util import find_spec
 
 import pytest
 
@@ -47,16 +47,14 @@ def test_the_engine_reads_every_packed_field() -> None:
     assert {name for name in packed if name.partition(".")[2] not in read} == set(UNREAD)
 
 
-@pytest.mark.parametrize("script", LEARNERS, ids=str)
-def test_every_learner_documents_its_command(
-    script: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    if "rllib" in script.parts:
-        pytest.importorskip("ray.rllib", exc_type=ImportError)
-    main = import_module(".".join(script.with_suffix("").parts)).main
-    with pytest.raises(SystemExit) as ended:
-        main(["--help"])
-    assert ended.value.code == 0
-    shown = capsys.readouterr().out
-    for flag in ("--quick", "--json", "--seed", "--out"):
-        assert flag in shown, f"{script}: no {flag}"
+def test_every_learner_documents_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    for script in LEARNERS:
+        if "rllib" in script.parts and find_spec("ray") is None:
+            continue
+        main = import_module(".".join(script.with_suffix("").parts)).main
+        with pytest.raises(SystemExit) as ended:
+            main(["--help"])
+        assert ended.value.code == 0
+        shown = capsys.readouterr().out
+        for flag in ("--quick", "--json", "--seed", "--out"):
+            assert flag in shown, f"{script}: no {flag}"

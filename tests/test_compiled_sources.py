@@ -7,8 +7,10 @@ import wfb_gym
 from wfb_gym import _jit
 
 ROOT = Path(wfb_gym.__file__).parent
-FILES = {
-    ".".join(("wfb_gym", *path.relative_to(ROOT).with_suffix("").parts)): path
+TREES = {
+    ".".join(("wfb_gym", *path.relative_to(ROOT).with_suffix("").parts)): ast.parse(
+        path.read_text(encoding="utf-8")
+    )
     for path in ROOT.rglob("*.py")
 }
 
@@ -37,30 +39,26 @@ def _names_used(node: ast.AST) -> set[str]:
 
 def _modules_read_by(name: str) -> set[str]:
     """Return the modules of the package from which a module imports such a name."""
-    tree = ast.parse(FILES[name].read_text(encoding="utf-8"))
-    used = _names_used(tree)
+    used = _names_used(TREES[name])
     return {
         module
-        for node in ast.walk(tree)
+        for node in ast.walk(TREES[name])
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
         if (alias.asname or alias.name) in used
         for module in (f"{node.module}.{alias.name}", node.module)
-        if module in FILES
+        if module in TREES
     }
 
 
-def test_each_file_that_compiled_code_reads_is_in_the_digest() -> None:
+def test_the_digest_has_each_file_that_compiled_code_reads_and_no_others() -> None:
     counted = {
         ".".join(("wfb_gym", *Path(name).with_suffix("").parts)) for name in _jit.compiled_sources()
     }
     compiled = {
         name
-        for name, path in FILES.items()
-        if any(
-            isinstance(node, ast.FunctionDef) and _is_compiled(node)
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        )
+        for name, tree in TREES.items()
+        if any(isinstance(each, ast.FunctionDef) and _is_compiled(each) for each in ast.walk(tree))
     }
     assert len(compiled) > 50
     reached, pending = set(), list(compiled)
@@ -69,9 +67,13 @@ def test_each_file_that_compiled_code_reads_is_in_the_digest() -> None:
             reached.add(name)
             pending += _modules_read_by(name)
     assert reached - counted == set()
+    assert "wfb_gym.engine.core" in counted
+    assert not {f"wfb_gym.{name}" for name in ("envs.vector", "players.network")} & counted
 
 
-def test_files_without_compiled_code_keep_the_cache() -> None:
-    counted = _jit.compiled_sources()
-    assert "engine/core.py" in counted
-    assert not {"envs/vector.py", "envs/single.py", "players/network.py"} & counted.keys()
+def test_compiled_functions_assert_nothing() -> None:
+    """`python -O` removes assertions, and its compiled code is used in every process."""
+    for name, tree in TREES.items():
+        for each in ast.walk(tree):
+            if isinstance(each, ast.FunctionDef) and _is_compiled(each):
+                assert not any(isinstance(part, ast.Assert) for part in ast.walk(each)), name

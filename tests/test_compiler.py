@@ -1,6 +1,5 @@
 """Compilation of callees with their entry: same results, less work, and the cache on disk."""
 
-import ast
 import contextlib
 import json
 import os
@@ -12,7 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from numba import version_info
@@ -57,46 +56,65 @@ def output_of(cache: Path, *words: str) -> str:
     return done.out.strip()
 
 
+class Stored(NamedTuple):
+    """A cache folder with the sample in it, and the report and errors of its process."""
+
+    folder: Path
+    found: dict[str, Any]
+    errors: str
+
+    def copy(self, folder: Path) -> None:
+        shutil.copytree(self.folder, folder, dirs_exist_ok=True)
+
+
 @pytest.fixture(scope="module")
-def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a cache folder with the sample in it; tests copy it."""
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
+    """Compile the sample as if it took long; tests use copies of the folder."""
     folder: Path = tmp_path_factory.mktemp("stored")
-    report_of_a_process(folder)
-    return folder
+    long = (
+        "from wfb_gym import _jit\n"
+        "_jit._LONG = {f'tests.compiled_sample.{name}': name for name in\n"
+        "              ('sum_of_squares', 'difference', 'square')}\n"
+        "from tests.compiled_sample import sum_in_parallel; sum_in_parallel(4)"
+    )
+    return Stored(folder, *report_of_a_process(folder, long))
 
 
-def copy_of(cache: Path, folder: Path) -> Path:
-    """Copy a cache into a folder."""
-    return Path(shutil.copytree(cache, folder, dirs_exist_ok=True))
-
-
-def test_only_entries_are_compiled_and_stored(tmp_path: Path) -> None:
-    found, _ = report_of_a_process(tmp_path)
-    assert found == {
+def test_only_entries_are_compiled_and_stored_and_long_ones_announced(stored: Stored) -> None:
+    assert stored.found == {
         "results": RESULTS,
         "entries": [0, 0, 1, 1],
-        "kept": ["compiled_sample.difference", "compiled_sample.sum_of_squares"],
-        "loaded": 0,
+        "kept": [
+            "compiled_sample.difference",
+            "compiled_sample.sum_in_parallel",
+            "compiled_sample.sum_of_squares",
+        ],
+        "loaded": [0, 0],
     }
-    again, _ = report_of_a_process(tmp_path)
-    assert again == found | {"loaded": 1}
+    (folder,) = stored.folder.iterdir()
+    assert stored.errors.splitlines() == [
+        f"wfb_gym: compiling sum_of_squares; the result is kept in {folder}",
+        "wfb_gym: compiling difference",
+    ]
 
 
 _LOADED = """
 import sys
 from tests.compiled_sample import difference, of_another_package, sum_in_parallel, sum_of_squares
-loaded = [sum_of_squares(3, 4), sum_in_parallel(4)]
-assert not sum_in_parallel.stats.cache_misses
-prepared = "numba.np.linalg" in sys.modules  # which only compiling takes
-assert [of_another_package(3), difference(5, 2)] == [10, 21]
-print(loaded, prepared, "numba.np.linalg" in sys.modules)
+print(sum_of_squares(3, 4), sum_in_parallel(4), difference(5, 2))
+print(*(each.stats.cache_misses.total() for each in (sum_of_squares, sum_in_parallel, difference)))
+print("numba.np.linalg" in sys.modules)  # which only compiling takes
+print(of_another_package(3), "numba.np.linalg" in sys.modules)
 """
 
 
-def test_loaded_code_needs_no_compiler_until_something_is_compiled(tmp_path: Path) -> None:
-    keep = "from tests.compiled_sample import *; sum_of_squares(3, 4); sum_in_parallel(4)"
-    output_of(tmp_path, "-c", keep)
-    assert output_of(tmp_path, "-c", _LOADED).splitlines()[0] == "[25, 18] False True"
+def test_loaded_code_needs_no_compiler_until_something_is_compiled(
+    stored: Stored, tmp_path: Path
+) -> None:
+    stored.copy(tmp_path)
+    # Without docstrings, Python has another bytecode.
+    lines = output_of(tmp_path, "-OO", "-c", _LOADED).splitlines()
+    assert lines == ["25 18 21", "0 0 0", "False", "10 True"]
 
 
 _WITH_CORE = """
@@ -133,23 +151,15 @@ def stored_with_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_shared_function_is_compiled_in_the_core_and_called_there(
     stored_with_core: Path, tmp_path: Path
 ) -> None:
-    copy_of(stored_with_core, tmp_path)
-    entry = next(tmp_path.rglob("*calls_shared*.nbc")).read_bytes()
-    core = next(tmp_path.rglob("*.core-*.nbc")).read_bytes()
     raised = b"expected 0..9"  # through functions that only the core contains
-    assert raised in core
-    assert raised not in entry
-    assert _with_core(tmp_path) == f"[10, 'expected 0..9'] 0 {_ALL_KEPT}"
-
-
-def test_an_entry_is_compiled_again_for_another_core(
-    stored_with_core: Path, tmp_path: Path
-) -> None:
+    assert raised in next(stored_with_core.rglob("*.core-*.nbc")).read_bytes()
+    assert raised not in next(stored_with_core.rglob("*calls_shared*.nbc")).read_bytes()
     results = "[10, 'expected 0..9']"
-    copy_of(stored_with_core, tmp_path)
+    shutil.copytree(stored_with_core, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.rglob("*.core-*"):
         path.unlink()
-    # Functions compiled before and after it must have different names.
+    # The entry is compiled again for another core. Functions compiled before and after it must
+    # have different names.
     assert _with_core(tmp_path, "sample.difference(5, 2)").startswith(f"{results} 1 ")
     assert _with_core(tmp_path).startswith(f"{results} 0 ")
 
@@ -159,12 +169,12 @@ def test_the_core_is_complete_though_its_callees_wait_for_it(tmp_path: Path) -> 
     core = "_compiler.use_core(lambda: (sample.wider_core, (0,)))"
     names = "from wfb_gym import _compiler\nfrom tests import compiled_sample as sample"
 
-    def said(call: str) -> str:
-        return output_of(tmp_path, "-c", f"{names}\n{core}\nprint(sample.{call})")
+    def said(*calls: str) -> str:
+        results = ", ".join(f"sample.{call}" for call in calls)
+        return output_of(tmp_path, "-c", f"{names}\n{core}\nprint({results})")
 
     assert said("calls_both(3)") == "19"
-    assert said("calls_shared(3)") == "10"
-    assert said("wider_core(3)") == "27"
+    assert said("calls_shared(3)", "wider_core(3)") == "10 27"
 
 
 def test_the_core_is_complete_after_an_interruption(tmp_path: Path) -> None:
@@ -201,20 +211,14 @@ print(function(3), function.stats.cache_misses.total())
     assert _with_core(tmp_path, alone) == "20 0"
 
 
-def test_an_inner_function_becomes_an_entry_when_python_calls_it() -> None:
+def test_inner_functions_are_called_from_python_and_from_other_packages() -> None:
     assert sample.sum_of_squares(3, 4) == 25
     assert sample.checked_square(7) == 49
     assert len(_compiler.entries(sample.checked_square)) == 1
     assert sample.difference(5, 2) == 21  # another entry; an inner function is an entry now
     assert [sample.square(value) for value in range(3)] == [0, 1, 4]
-
-
-def test_an_error_of_an_inner_function_reaches_python() -> None:
     with pytest.raises(ValueError, match=r"expected 0\.\.9"):
         sample.sum_of_squares(10, 0)
-
-
-def test_functions_of_other_packages_call_and_are_called() -> None:
     assert sample.calls_another_package(4) == 18
     assert sample.of_another_package(3) == 10
     assert sample.sum_in_parallel(4) == 18
@@ -229,13 +233,7 @@ def test_untested_releases_compile_like_numba(tmp_path: Path) -> None:
     assert found["results"] == RESULTS
     assert "compiled_sample.square" in found["kept"]
     assert errors.count("RuntimeWarning: wfb_gym was tested with Numba 0.61 to 0.68, not with") == 1
-
-
-def test_the_release_in_use_was_tested() -> None:
     assert _compiler.is_tested(version_info.short)
-
-
-# --- the cache on disk ---------------------------------------------------------------------
 
 
 def without_permission(folder: Path) -> list[str]:
@@ -249,43 +247,29 @@ def without_permission(folder: Path) -> list[str]:
     return ["setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override"]
 
 
-def test_a_read_only_cache_is_used(stored: Path, tmp_path: Path) -> None:
-    copy_of(stored, tmp_path)
+@pytest.mark.parametrize("is_complete", [True, False])
+def test_a_read_only_cache_is_used(stored: Stored, tmp_path: Path, is_complete: bool) -> None:
+    stored.copy(tmp_path)
+    if not is_complete:
+        for path in tmp_path.rglob("compiled_sample.sum_of_squares*"):
+            path.unlink()
     files = sorted(tmp_path.rglob("*"))
     found, errors = report_of_a_process(tmp_path, "", without_permission(tmp_path))
-    assert (found["loaded"], errors) == (1, "")
+    expected = (RESULTS, [int(is_complete), 1], "")
+    assert (found["results"], found["loaded"], errors) == expected
     assert sorted(tmp_path.rglob("*")) == files
 
 
-def test_code_missing_in_a_read_only_cache_is_compiled_and_not_stored(
-    stored: Path, tmp_path: Path
-) -> None:
-    only_one = "from tests.compiled_sample import difference; difference(5, 2)"
-    copy_of(stored, tmp_path)
-    for path in tmp_path.rglob("compiled_sample.sum_of_squares*"):
-        path.unlink()
-    found, errors = report_of_a_process(tmp_path, only_one, without_permission(tmp_path))
-    assert (found["results"], found["kept"], errors) == (
-        RESULTS,
-        ["compiled_sample.difference"],
-        "",
-    )
-
-
 @pytest.mark.parametrize(
-    ("suffix", "harm"),
-    [
-        ("nbi", "cut"),
-        pytest.param("nbi", "foreign", marks=pytest.mark.slow),
-        pytest.param("nbc", "empty", marks=pytest.mark.slow),
-        ("nbc", "changed"),
-    ],
+    ("index", "data"),
+    [("cut", "changed"), pytest.param("foreign", "empty", marks=pytest.mark.slow)],
 )
 def test_a_damaged_cache_is_compiled_again(
-    tmp_path: Path, stored: Path, suffix: str, harm: str
+    tmp_path: Path, stored: Stored, index: str, data: str
 ) -> None:
-    copy_of(stored, tmp_path)
-    for path in tmp_path.rglob(f"*.{suffix}"):
+    stored.copy(tmp_path)
+    for name, harm in (("sum_of_squares*.nbi", index), ("difference*.nbc", data)):
+        (path,) = tmp_path.rglob(f"compiled_sample.{name}")
         held = path.read_bytes()
         middle = len(held) // 2
         path.write_bytes(
@@ -296,9 +280,9 @@ def test_a_damaged_cache_is_compiled_again(
                 "foreign": b"no pickle",
             }[harm]
         )
-    found, errors = report_of_a_process(tmp_path)
-    assert (found["results"], found["loaded"], errors) == (RESULTS, 0, "")
-    assert report_of_a_process(tmp_path)[0]["loaded"] == 1
+    for loaded in ([0, 0], [1, 1]):
+        found, errors = report_of_a_process(tmp_path)
+        assert (found["results"], found["loaded"], errors) == (RESULTS, loaded, "")
 
 
 def test_a_full_disk_does_not_stop_compilation(tmp_path: Path) -> None:
@@ -311,8 +295,8 @@ def test_a_full_disk_does_not_stop_compilation(tmp_path: Path) -> None:
     )
     found, errors = report_of_a_process(tmp_path, full)
     assert (found["results"], errors) == (RESULTS, "")
-    found, errors = report_of_a_process(tmp_path)
-    assert (found["loaded"], errors) == (0, "")
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".lock"}
 
 
 SAYS_WHEN_IT_SAVES = """
@@ -356,10 +340,10 @@ def test_one_of_two_processes_compiles_unless_it_is_killed(tmp_path: Path, kille
         again, report = said.splitlines()
     assert again == ("missing" if killed else "found")
     assert (json.loads(report)["results"], errors) == (RESULTS, "")
-    assert json.loads(report)["loaded"] == int(not killed)
+    assert json.loads(report)["loaded"][0] == int(not killed)
 
 
-SCRIPT = """
+WITHOUT_A_HOME = """
 import os, pwd, tempfile
 def no_entry(uid):
     raise KeyError(f"getpwuid(): uid not found: {uid}")
@@ -378,14 +362,13 @@ threads = [threading.Thread(target=f, args=(5, 2)) for f in
 """
 
 
-@pytest.mark.parametrize("before", [THREADS, SCRIPT], ids=["threads", "a user without a home"])
-def test_code_is_compiled_whatever_the_process(before: str, tmp_path: Path) -> None:
-    found, errors = report_of_a_process(tmp_path, before)
+def test_threads_of_a_user_without_a_home_compile_code(tmp_path: Path) -> None:
+    found, errors = report_of_a_process(tmp_path, WITHOUT_A_HOME + THREADS)
     assert (found["results"], errors) == (RESULTS, "")
 
 
 def test_without_any_folder_one_sentence_names_the_setting(tmp_path: Path) -> None:
-    with start_process(tmp_path, SCRIPT + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
+    with start_process(tmp_path, WITHOUT_A_HOME + "del os.environ['WFB_GYM_CACHE_DIR']") as process:
         _, errors = process.communicate()
     assert process.returncode == 1
     assert errors.endswith(
@@ -410,53 +393,17 @@ def test_a_shared_folder_of_another_user_is_not_used(
     assert list(_jit._cache_roots())[-1] == tmp_path / f"wfb_gym-{os.getuid()}"
 
 
-def test_long_compilation_is_announced(tmp_path: Path) -> None:
-    long = (
-        "from wfb_gym import _jit\n"
-        "_jit._LONG = {f'tests.compiled_sample.{name}': name for name in\n"
-        "              ('sum_of_squares', 'difference', 'square')}"
-    )
-    _, errors = report_of_a_process(tmp_path, long)
-    first, second = errors.splitlines()
-    (folder,) = tmp_path.iterdir()
-    assert first == f"wfb_gym: compiling sum_of_squares; the result is kept in {folder}"
-    assert second == "wfb_gym: compiling difference"
-    _, errors = report_of_a_process(tmp_path, long)  # nothing is left to compile
-    assert errors == ""
-
-
 def test_the_folder_is_named_with_the_first_stored_result(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    name = f"{_is_jit.__module__}.{_is_jit.__qualname__}"
-    monkeypatch.setattr(_jit, "_LONG", {name: "a test"})
+    monkeypatch.setattr(_jit, "_LONG", {f"{__name__}.without_permission": "a test"})
     monkeypatch.setattr(_jit, "CACHE_FOLDER", tmp_path)
     monkeypatch.setattr(_jit, "_is_announced", False)
     for is_kept in (False, True, True):
-        _jit.announce_compiling(_is_jit, is_kept=is_kept)
+        _jit.announce_compiling(without_permission, is_kept=is_kept)
     said = "wfb_gym: compiling a test"
     expected = [said, f"{said}; the result is kept in {tmp_path}", said]
     assert capsys.readouterr().err.splitlines() == expected
-
-
-@pytest.mark.parametrize("optimised", [pytest.param("-O", marks=pytest.mark.slow), "-OO"])
-def test_python_without_docstrings_uses_the_same_code(tmp_path: Path, optimised: str) -> None:
-    code = "from tests.compiled_sample import report; print(report())"
-    for options, loaded in (([optimised], 0), ([], 1)):
-        assert json.loads(output_of(tmp_path, *options, "-c", code))["loaded"] == loaded
-
-
-def test_compiled_functions_assert_nothing() -> None:
-    """`python -O` removes assertions, and its compiled code is used in every process."""
-    for name, source in _jit.compiled_sources().items():
-        for each in ast.walk(ast.parse(source)):
-            if isinstance(each, ast.FunctionDef) and any(map(_is_jit, each.decorator_list)):
-                assert not any(isinstance(part, ast.Assert) for part in ast.walk(each)), name
-
-
-def _is_jit(decorator: ast.expr) -> bool:
-    function = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(function, ast.Name) and function.id == "jit"
 
 
 def test_slow_functions_are_all_from_the_package() -> None:

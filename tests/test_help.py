@@ -83,11 +83,5 @@ def test_settings_document_their_fields(monkeypatch: pytest.MonkeyPatch) -> None
 
     helps = {action.dest: action.help for _, action in options_of(parser_of(monkeypatch, main))}
     assert helps["rollout"] == "decisions of each battle between two updates (default: 16)"
-    several = "repeat for several (default: archmage-duel)"
-    assert helps["scenario"] == (
-        "bundled names or files, played in turn, or the name of a kind of generated scenarios; "
-        f"{several}"
-    )
-    assert str(helps["learning_rate"]).startswith(
-        "learning rate at the beginning; it falls linearly to 1 %% of"
-    )
+    assert str(helps["scenario"]).endswith("; repeat for several (default: archmage-duel)")
+    assert "falls linearly to 1 %% of" in str(helps["learning_rate"])

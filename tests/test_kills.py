@@ -46,8 +46,7 @@ FAST = (
     "--checkpoint-seconds 0.1 --out run"
 )
 COMMANDS = {
-    "train_fast": Command(f"{FAST} --workers 1", "--resume"),
-    "train_fast, two processes": Command(f"{FAST} --workers 2", "--resume"),
+    "train_fast": Command(f"{FAST} --workers 2", "--resume"),
     "train_fast, two runs": Command(f"{FAST} --workers 1 --steps 20000 --runs 2", "--resume"),
     "distil": Command(
         "agents.distil --quick --steps 1000 --workers 2 --checkpoint-seconds 0.1 --out run "
@@ -179,17 +178,12 @@ def contents(folder: Path) -> dict[str, Any]:
 def normalise(name: str, content: bytes) -> Any:
     """Return the contents of a file, without measured times and dates."""
     if name.endswith((".json", ".jsonl")) or name == "data":
-        return [without_times(json.loads(line)) for line in documents(name, content)]
+        lines = content.splitlines() if name.endswith("l") else [content]
+        return [without_times(json.loads(line)) for line in lines]
     if name.endswith(".zip"):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:  # contains dates of its members
             return {each: normalise(each, archive.read(each)) for each in archive.namelist()}
     return content
-
-
-def documents(name: str, content: bytes) -> list[str]:
-    """Return the documents of a file of JSON."""
-    text = content.decode()
-    return text.splitlines() if name.endswith("l") else [text]
 
 
 def events(path: Path) -> list[tuple[int, str, bytes]]:

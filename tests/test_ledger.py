@@ -6,8 +6,6 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.support.pages import PACKAGE, ROOT
 
 LEDGER = ROOT / "docs" / "rules.md"
@@ -55,12 +53,9 @@ def quoted(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-def test_both_pages_have_rows_of_three_cells() -> None:
+def test_every_rule_has_its_code_and_tests() -> None:
     assert len(ROWS) > 100
     assert {len(row) for row in [*ROWS, *HELD_ROWS]} == {3}
-
-
-def test_every_rule_has_its_code_and_tests() -> None:
     assert [row[0] for row in HELD_ROWS] == [row[0] for row in ROWS]
 
 
@@ -73,49 +68,43 @@ def test_rows_are_numbered_one_by_one() -> None:
         assert numbers == [f"{section}.{number}" for number in range(1, count + 1)]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_rows_name_sources_that_the_page_explains(row: list[str]) -> None:
+def test_rows_name_sources_that_the_page_explains() -> None:
     text = LEDGER.read_text(encoding="utf-8")
-    section = row[0].partition(".")[0]
-    sources = row[2].split(", ")
-    if section in TEXTS:
-        assert sources == [section]
-    elif section == CHOICES:
-        assert sources == [HOUSE_RULE]
-    else:
-        assert HOUSE_RULE not in sources
-    for source in sources:
-        assert f"**{source}**" in text or f"*{source}*" in text, source
+    for number, _, cell in ROWS:
+        section = number.partition(".")[0]
+        sources = cell.split(", ")
+        if section in TEXTS:
+            assert sources == [section], number
+        elif section == CHOICES:
+            assert sources == [HOUSE_RULE], number
+        else:
+            assert HOUSE_RULE not in sources, number
+        for source in sources:
+            assert f"**{source}**" in text or f"*{source}*" in text, (number, source)
 
 
-@pytest.mark.parametrize("row", HELD_ROWS, ids=lambda row: row[0])
-def test_the_tests_of_every_row_exist(row: list[str]) -> None:
-    tests = quoted(row[2])
-    assert tests
-    for test in tests:
-        path, _, name = test.partition("::")
-        file = ROOT / "tests" / path
-        assert file.is_file(), test
-        assert name.startswith("test_"), test
-        assert name in names_in(file), test
+def test_the_tests_and_the_code_of_every_row_exist() -> None:
+    for number, code, tests in HELD_ROWS:
+        assert quoted(tests), number
+        for test in quoted(tests):
+            path, _, name = test.partition("::")
+            file = ROOT / "tests" / path
+            assert file.is_file(), (number, test)
+            assert name.startswith("test_"), (number, test)
+            assert name in names_in(file), (number, test)
+        places = [place for place in quoted(code) if "/" in place]
+        assert places or "no rule of the engine" in code, number
+        for place in places:
+            path, _, name = place.partition(":")
+            file = PACKAGE / path
+            assert file.is_file(), (number, place)
+            assert bool(name) == (file.suffix == ".py"), (number, place)
+            assert not name or name in names_in(file), (number, place)
 
 
-@pytest.mark.parametrize("row", HELD_ROWS, ids=lambda row: row[0])
-def test_the_code_of_every_row_exists(row: list[str]) -> None:
-    places = [place for place in quoted(row[1]) if "/" in place]
-    assert places or "no rule of the engine" in row[1]
-    for place in places:
-        path, _, name = place.partition(":")
-        file = PACKAGE / path
-        assert file.is_file(), place
-        assert bool(name) == (file.suffix == ".py"), place
-        if name:
-            assert name in names_in(file), place
-
-
-@pytest.mark.parametrize("page", [LEDGER, HELD], ids=lambda page: page.stem)
-def test_every_line_of_a_table_is_a_row(page: Path) -> None:
-    lines = page.read_text(encoding="utf-8").splitlines()
-    rulers = [line for line in lines if re.fullmatch(r"[|-]+", line) and line]
-    tables = [line for line in lines if line.startswith("|")]
-    assert len(tables) == len(rows(page)) + 2 * len(rulers)
+def test_every_line_of_a_table_is_a_row() -> None:
+    for page in (LEDGER, HELD):
+        lines = page.read_text(encoding="utf-8").splitlines()
+        rulers = [line for line in lines if re.fullmatch(r"[|-]+", line) and line]
+        tables = [line for line in lines if line.startswith("|")]
+        assert len(tables) == len(rows(page)) + 2 * len(rulers), page

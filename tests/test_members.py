@@ -47,7 +47,7 @@ def test_every_item_is_played_described_and_observed(name: str) -> None:
     if bundled_items()[name].extra_spells:  # its bearer rolls its spells
         mage = {"name": "Mage", "level": 4, "lore": "Fire", "items": [name]}
     caster = army(mage, units=[unit()], power_dice=6)
-    for seed in range(4):
+    for seed in range(2):
         play(NarratedBattle(scenario_from_dict(document_of(caster))), seed)
 
 
@@ -55,7 +55,7 @@ def test_every_item_is_played_described_and_observed(name: str) -> None:
 def test_every_spell_of_a_lore_is_played_described_and_observed(added: Any) -> None:
     mage = wizard(4, known(added.name, lore=added.lore))
     caster = army(mage, units=[unit()], power_dice=6)
-    for seed in range(4):
+    for seed in range(2):
         play(NarratedBattle(scenario_from_dict(document_of(caster))), seed)
 
 
@@ -77,7 +77,7 @@ EFFECTS = [
 def test_every_effect_of_a_miscast_is_played_described_and_observed(effect: Data) -> None:
     mage = wizard(4, spell(), lasting(), items=["Power Stone"], base_contact=[])
     caster = army(mage, wizard(2, spell(), name="Pupil"), units=[unit()], power_dice=6)
-    for seed in range(4):
+    for seed in range(2):
         narrated = NarratedBattle(scenario_from_dict(document_of(caster, **miscast(effect))))
         narrated.act(FIRST_CAST)
         if FIRST_DICE + 2 not in narrated.battle.legal_actions():

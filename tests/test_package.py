@@ -5,8 +5,6 @@ import tomllib
 from importlib import import_module, resources
 from typing import Any
 
-import pytest
-
 import wfb_gym
 from tests.support.pages import PACKAGE, ROOT
 from tests.support.scripts import run_python
@@ -27,24 +25,12 @@ def normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def test_types_are_announced() -> None:
-    assert resources.files("wfb_gym").joinpath("py.typed").is_file()
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "items.toml",
-        "lores.toml",
-        "rulesets.toml",
-        "miscasts/6e.toml",
-        "miscasts/7e.toml",
-        "scenarios/archmage-duel.toml",
-    ],
-)
-def test_data_comes_with_the_package(path: str) -> None:
-    file = resources.files("wfb_gym").joinpath("data", *path.split("/"))
-    assert tomllib.loads(file.read_text(encoding="utf-8"))
+def test_data_comes_with_the_package() -> None:
+    files = resources.files("wfb_gym")
+    assert files.joinpath("py.typed").is_file()
+    for path in ("items.toml", "miscasts/6e.toml", "scenarios/archmage-duel.toml"):
+        file = files.joinpath("data", *path.split("/"))
+        assert tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def test_every_folder_of_modules_is_a_package() -> None:
@@ -52,13 +38,10 @@ def test_every_folder_of_modules_is_a_package() -> None:
     assert [folder.name for folder in folders if not (folder / "__init__.py").is_file()] == []
 
 
-def test_every_requirement_is_pinned() -> None:
+def test_every_requirement_is_pinned_to_a_release_of_no_single_build() -> None:
     extras = project()["project"]["optional-dependencies"]
     wanted = [*project()["project"]["dependencies"], *extras["train"], *extras["dev"], "torch>=2"]
     assert {normal(line.split(">=")[0]) for line in wanted} <= set(pinned())
-
-
-def test_pins_name_releases_of_no_single_build() -> None:
     assert [name for name, release in pinned().items() if "+" in release] == []
     assert not {"pip", "setuptools", "wheel", "wfb-gym"} & set(pinned())
 
@@ -72,25 +55,20 @@ def test_import_loads_no_modules_of_extras() -> None:
     assert run_python("-c", code).out == "[]\n"
 
 
-def test_named_extras_exist() -> None:
-    extras = set(project()["project"]["optional-dependencies"])
+def test_named_extras_pythons_and_the_script_exist() -> None:
+    about = project()["project"]
+    extras = set(about["optional-dependencies"])
     for path in PACKAGE.rglob("*.py"):
         for named in re.findall(r"wfb-gym\[([a-z,]+)\]", path.read_text(encoding="utf-8")):
             assert set(named.split(",")) <= extras, path
-
-
-def test_pythons_that_are_named_are_allowed() -> None:
-    lines = "\n".join(project()["project"]["classifiers"])
-    named = re.findall(r"Programming Language :: Python :: (3\.\d+)$", lines, re.MULTILINE)
-    assert project()["project"]["requires-python"] == f">={named[0]}"
+    lines = "\n".join(about["classifiers"])
+    pythons = re.findall(r"Programming Language :: Python :: (3\.\d+)$", lines, re.MULTILINE)
+    assert about["requires-python"] == f">={pythons[0]}"
+    module, function = about["scripts"]["wfb-gym"].split(":")
+    assert getattr(import_module(module), function) is main
 
 
 def test_dir_lists_the_public_names() -> None:
     assert set(dir(wfb_gym)) == {*wfb_gym.__all__, "__version__"}
     for name in dir(wfb_gym):
         assert getattr(wfb_gym, name)
-
-
-def test_the_script_is_the_command_line() -> None:
-    module, function = project()["project"]["scripts"]["wfb-gym"].split(":")
-    assert getattr(import_module(module), function) is main

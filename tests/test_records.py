@@ -77,22 +77,8 @@ def test_arrays_may_be_declared_as_numpy_25_spells_them(monkeypatch: pytest.Monk
     assert dtype_of(later) == np.dtype([("grid", "i2", (2,))], align=True)
 
 
-class Vague(Record):
-    something: Any
-
-
-class Shapeless(Record):
-    numbers: int
-
-
-class Unknown(Record):
-    words: list[str]
-
-
-@pytest.mark.parametrize("record", [Vague, Shapeless, Unknown])
-def test_a_field_without_a_size_is_rejected_by_name(record: type[Record]) -> None:
-    (name,) = set(record.__annotations__)
-    with pytest.raises(
-        TypeError, match=rf"{record.__name__}\.{name}: expected a field of a record"
-    ):
-        dtype_of(record)
+def test_a_field_without_a_size_is_rejected_by_name() -> None:
+    for kind in (Any, int, list[str]):
+        vague = type("Vague", (Record,), {"__annotations__": {"field": kind}})
+        with pytest.raises(TypeError, match=r"Vague\.field: expected a field of a record"):
+            dtype_of(vague)

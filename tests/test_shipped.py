@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ import llvmlite.binding as llvm
 import numba
 import pytest
 
-from tests.compiled_sample import difference
+from tests.support.commands import run_command
 from tests.support.scripts import run_python
 from tests.test_compiler import RESULTS, report_of_a_process
 from wfb_gym import _jit, _shipped
+from wfb_gym.cli import main
 from wfb_gym.files import atomic_write_text
 
 COMPILED = "wfb_gym: compiling"
@@ -32,20 +32,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return _shipped.FOLDER
 
 
-def change(folder: Path, **values: Any) -> None:
-    path = folder / "manifest.json"
-    document = json.loads(path.read_text(encoding="utf-8")) | values
-    atomic_write_text(path, json.dumps(document))
-
-
 def has_features() -> bool:
     features = llvm.get_host_cpu_features()
     return all(features.get(each, False) for each in _shipped.target()[1])
 
 
 @pytest.mark.skipif(not has_features(), reason="an old processor")
-def test_code_is_used_if_the_environment_matches(folder: Path) -> None:
+def test_code_is_used_if_the_environment_matches(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert _shipped.find("0123") == folder
+    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")  # requested
+    assert _shipped.find("0123") is None
 
 
 @pytest.mark.parametrize(
@@ -60,74 +58,55 @@ def test_code_is_used_if_the_environment_matches(folder: Path) -> None:
     ],
 )
 def test_code_for_anything_else_is_not_used(folder: Path, key: str, value: Any) -> None:
-    change(folder, **{key: value})
+    path = folder / "manifest.json"
+    document = json.loads(path.read_text(encoding="utf-8")) | {key: value}
+    atomic_write_text(path, json.dumps(document))
     assert _shipped.find("0123") is None
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", "null"])
-def test_an_invalid_manifest_is_no_error(folder: Path, text: str) -> None:
-    atomic_write_text(folder / "manifest.json", text)
-    assert _shipped.find("0123") is None
+def test_an_invalid_manifest_is_no_error(folder: Path) -> None:
+    for text in ("", "{", "[]", "{}", "null"):
+        atomic_write_text(folder / "manifest.json", text)
+        assert _shipped.find("0123") is None
     (folder / "manifest.json").unlink()
     assert _shipped.find("0123") is None
 
 
-def test_a_requested_processor_is_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NUMBA_CPU_NAME", "generic")
-    assert _shipped.find("0123") is None
-
-
-def test_folders_with_other_files_are_not_emptied(tmp_path: Path) -> None:
+def test_folders_with_other_files_are_not_emptied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "thesis.txt").write_text("all of it")
     (tmp_path / "old.nbc").write_text("")
-    done = run_python("-m", "wfb_gym", "compile", "--into", tmp_path)
+    done = run_command(capsys, main, "compile", "--into", str(tmp_path))
     assert done.status == 2
     assert done.err.endswith("expected an empty folder, found thesis.txt\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old.nbc", "thesis.txt"]
 
 
-FILL = (
-    "from pathlib import Path; from wfb_gym import _compiler\n"
-    "_compiler.ship_entries_into(Path({folder!r}))"
-)
-USE = (
-    "import sys; from pathlib import Path; from wfb_gym import _compiler, _jit\n"
-    "_compiler.use_entries(Path({folder!r}), lambda f: sys.stderr.write(f.__name__))"
-)
-
-
-@pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return entries of `compiled_sample`, made for the processor of shipped code."""
-    folder: Path = tmp_path_factory.mktemp("sample")
-    cache = tmp_path_factory.mktemp("first")
+def test_shipped_code_is_compiled_again_only_if_it_is_damaged(tmp_path: Path) -> None:
+    """Entries of `compiled_sample`, made for the processor of shipped code, are used."""
+    folder = tmp_path / "shipped"
+    folder.mkdir()
+    fill = (
+        "from pathlib import Path; from wfb_gym import _compiler\n"
+        f"_compiler.ship_entries_into(Path({str(folder)!r}))"
+    )
     with pytest.MonkeyPatch.context() as patched:
         for name, value in _shipped.environment().items():
             patched.setenv(name, value)
-        found, _ = report_of_a_process(cache, FILL.format(folder=str(folder)))
+        found, _ = report_of_a_process(tmp_path / "first", fill)
     assert found["results"] == RESULTS
-    names = {path.name for path in folder.glob("*.nbi")}
-    module = difference.__module__
-    assert names == {f"{module}.difference.nbi", f"{module}.sum_of_squares.nbi"}
-    return folder
-
-
-def test_shipped_code_is_not_compiled_again(sample: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(sample, tmp_path / "shipped"))
-    for path in folder.iterdir():
-        path.chmod(0o444)
-    found, compiled = report_of_a_process(tmp_path / "second", USE.format(folder=str(folder)))
-    assert (found["results"], found["kept"], compiled) == (RESULTS, [], "")
-
-
-def test_damaged_code_is_compiled_again(sample: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(sample, tmp_path / "shipped"))
-    for path in folder.glob("*.nbc"):
-        path.write_bytes(path.read_bytes()[:-100])
-    found, compiled = report_of_a_process(tmp_path / "second", USE.format(folder=str(folder)))
-    assert found["results"] == RESULTS
-    assert "difference" in compiled
-    assert "sum_of_squares" in compiled
+    names = sorted(path.stem.rpartition(".")[2] for path in folder.glob("*.nbi"))
+    assert names == ["difference", "sum_of_squares"]
+    (damaged,) = folder.glob("*difference*.nbc")
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    use = (
+        "import sys; from pathlib import Path; from wfb_gym import _compiler, _jit\n"
+        f"_compiler.use_entries(Path({str(folder)!r}), lambda f: sys.stderr.write(f.__name__))"
+    )
+    found, compiled = report_of_a_process(tmp_path / "second", use)
+    assert (found["results"], compiled) == (RESULTS, "difference")
+    assert found["kept"] == ["compiled_sample.difference"]
 
 
 @pytest.mark.slow

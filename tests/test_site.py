@@ -26,18 +26,13 @@ PAGES = sorted(
 )
 
 
-def nav() -> list[str]:
-    """Return entries of all tables of contents; each of these pages is at the top of docs/."""
+def test_every_page_is_in_the_nav_once() -> None:
     trees = [
         tree
         for path in DOCS.glob("*.md")
         for tree in re.findall(r"```\{toctree\}\n(.*?)```", path.read_text("utf-8"), re.DOTALL)
     ]
-    return [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
-
-
-def test_every_page_is_in_the_nav_once() -> None:
-    entries = nav()
+    entries = [line for tree in trees for line in tree.splitlines() if line and line[0] != ":"]
     twice = sorted({entry for entry in entries if entries.count(entry) > 1})
     assert not twice, f"pages in two toctrees: {', '.join(twice)}"
     for name in PAGES:
@@ -71,19 +66,14 @@ def test_the_citation_is_of_this_version() -> None:
     assert {"cff-version", "license", "message", "title", "type"} <= set(found)
 
 
-def test_folders_named_to_contributors_exist() -> None:
+def test_folders_and_tests_named_to_contributors_exist() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = re.findall(r"`((?:wfb_gym|agents|experiments|tests|docs)/[\w./-]*)`", text)
-    assert len(named) > 15
-    for path in named:
+    folders = re.findall(r"`((?:wfb_gym|agents|experiments|tests|docs)/[\w./-]*)`", text)
+    tests = re.findall(r"`(tests/[\w./]+\.py)::(test_\w+)`", text)
+    assert min(len(folders), len(tests)) > 15
+    for path in folders:
         assert place_of(path).exists(), path
-
-
-def test_tests_named_to_contributors_exist() -> None:
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(tests/[\w./]+\.py)::(test_\w+)`", text)
-    assert len(named) > 15
-    for path, name in named:
+    for path, name in tests:
         assert f"def {name}(" in place_of(path).read_text(encoding="utf-8"), f"{path}::{name}"
 
 
@@ -105,7 +95,7 @@ needs_docs = pytest.mark.skipif(
 
 @pytest.mark.slow
 @needs_docs
-def test_the_site_has_its_pages_and_pictures(site: Path) -> None:
+def test_the_site_has_its_pages_pictures_and_words(site: Path) -> None:
     assert (site / "environments" / "caster.html").is_file()
     pictures = 0
     for path in site.rglob("*.html"):
@@ -113,6 +103,10 @@ def test_the_site_has_its_pages_and_pictures(site: Path) -> None:
             assert (path.parent / source).is_file(), f"{path.name}: {source}"
             pictures += 1
     assert pictures > 20
+    assert "--scenario NAME" in (site / "leaderboard.html").read_text(encoding="utf-8")
+    assert "\u201c6e\u201d" not in (site / "scenarios" / "rules.html").read_text(encoding="utf-8")
+    text = (site / "rules-tests.html").read_text(encoding="utf-8")
+    assert "engine/<wbr>test_<wbr>pools.py::<wbr>test_<wbr>wizards_<wbr>add_<wbr>up" in text
     review = re.search(r'<a[^>]*border-skirmish\.html">', (site / "web.html").read_text("utf-8"))
     assert review
     assert "download=" not in review[0]
@@ -135,20 +129,6 @@ def test_links_of_the_site_lead_to_existing_headings_and_names(site: Path) -> No
     assert links > 1000
 
 
-@pytest.mark.slow
-@needs_docs
-def test_options_and_words_of_the_site_can_be_copied(site: Path) -> None:
-    assert "--scenario NAME" in (site / "leaderboard.html").read_text(encoding="utf-8")
-    assert "\u201c6e\u201d" not in (site / "scenarios" / "rules.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-@needs_docs
-def test_long_names_of_tests_break_between_their_words(site: Path) -> None:
-    text = (site / "rules-tests.html").read_text(encoding="utf-8")
-    assert "engine/<wbr>test_<wbr>pools.py::<wbr>test_<wbr>wizards_<wbr>add_<wbr>up" in text
-
-
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """Return a browser."""
@@ -163,9 +143,7 @@ FOUND_FIRST = {
     "install": "install.html",
     "make_agent": "api/players.html",
     "miscast": "five-minutes.html",
-    "power dice": "five-minutes.html",
     "scroll": "five-minutes.html",
-    "seed": "environments.html",
     "write an agent": "howto/write-an-agent.html",
 }
 """Common search terms, and the first result of the site's search for each."""
@@ -191,6 +169,6 @@ def test_pages_are_as_wide_as_their_window(site: Path, chromium: Any, width: int
     boxes = "html, .content" + (", .table-wrapper, .highlight pre" if width > 1000 else "")
     wide = "all => all.filter(each => each.scrollWidth > each.clientWidth).length"
     page = chromium.new_page(viewport={"width": width, "height": 900})
-    for name in [*(f"{name}.html" for name in PAGES), "genindex.html"]:
-        page.goto((site / name).as_uri())
+    for name in [*PAGES, "genindex"]:
+        page.goto((site / f"{name}.html").as_uri())
         assert page.eval_on_selector_all(boxes, wide) == 0, name

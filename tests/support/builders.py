@@ -204,18 +204,16 @@ class Game(Battle):
         return {name for name in names if self.can(self.code(name))}
 
     def aim(self, name: str) -> None:
-        """Choose the target if there is more than one, or the best of the points near it."""
+        """Choose the target if there is more than one, or the best of the points nearest to it."""
         if self.node == Node.TARGET:
             code = self.code(name)
-            self.act(code if self.can(code) else self.point_near(code - actions.FIRST_TARGET))
-
-    def point_near(self, target: int) -> int:
-        """Return the action for the best of the mover's points nearest to a target code."""
-        victim = target - 1 if self.mover == 0 else (target - 1 + TARGETS) % (2 * TARGETS)
-        away = self.packed.armies[self.mover].inches[:, victim]
-        points = [code - actions.FIRST_TARGET - FIRST_POINT for code in self.legal_actions()]
-        nearest = min(points, key=lambda point: int(away[point]))
-        return actions.FIRST_TARGET + FIRST_POINT + nearest
+            if not self.can(code):
+                target = code - actions.FIRST_TARGET - 1
+                victim = target if self.mover == 0 else (target + TARGETS) % (2 * TARGETS)
+                away = self.packed.armies[self.mover].inches[:, victim]
+                first = actions.FIRST_TARGET + FIRST_POINT
+                code = min(self.legal_actions(), key=lambda point: int(away[point - first]))
+            self.act(code)
 
     def works(self, name: str, target: str = "", *, wizard: int | None = None) -> float:
         """Cast the spell with two 6s; returns the points scored at once."""

@@ -9,12 +9,7 @@ from wfb_gym.scenario import ScenarioError, scenario_from_dict
 
 
 def problem_of(data: Any, load: Callable[[Any], object] = scenario_from_dict) -> str:
-    """Return the text of the only problem of a scenario, or of other data that `load` reads.
-
-    Args:
-        data: argument for `load`.
-        load: function that must raise a ScenarioError.
-    """
+    """Return the text of the only problem of a scenario, or of other data that `load` reads."""
     with pytest.raises(ScenarioError) as caught:
         load(data)
     assert len(caught.value.problems) == 1, str(caught.value)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.support.builders import Data, army, lasting, miscast, spell, wizard
+from tests.support.packed import scenario
 from wfb_gym.encoding.history import new_histories, note
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
@@ -78,16 +79,9 @@ def scenarios() -> dict[str, Scenario]:
         ),
     }
     three = hidden_scenario(caster=kinds([], [STONE]), dispeller=scrolls)
-    found["three spells"] = three.model_copy(
-        update={"caster": three.caster.model_copy(update={"wizards": three_spells(mage)})}
-    )
+    caster = three.caster.model_copy(update={"wizards": scenario(army(mage)).caster.wizards})
+    found["three spells"] = three.model_copy(update={"caster": caster})
     return found
-
-
-def three_spells(mage: Data) -> Any:
-    """Return the wizards of one of its armies."""
-    document = {"name": "test", "caster": army(mage), "dispeller": army()}
-    return scenario_from_dict(document).caster.wizards
 
 
 def random_play(battle: Battle, rng: np.random.Generator) -> Iterator[None]:

@@ -22,15 +22,10 @@ NEEDS = {
     "wounded": "with lost wounds",
     "front_rank": "front rank free for an inch",
 }
-DURATIONS = {
-    "instant": "at once",
-    "remains_in_play": "remains in play",
-    "one_turn": "one turn",
-}
+DURATIONS = {"instant": "at once", "remains_in_play": "remains in play", "one_turn": "one turn"}
 
 
 def range_cell(spell: LoreSpell) -> str:
-    """Return the range and its origin."""
     if spell.near is not None:
         terrain = " or ".join(spell.near.terrain)
         return f'{spell.near.within}" of {terrain}, else {spell.near.otherwise}" of the caster'
@@ -38,7 +33,6 @@ def range_cell(spell: LoreSpell) -> str:
 
 
 def target_cell(spell: LoreSpell) -> str:
-    """Return the target of the spell and its conditions."""
     parts = [CAST_AT[spell.target]]
     if spell.missile:
         parts.append("magic missile")
@@ -72,7 +66,6 @@ def lasts_cell(spell: LoreSpell) -> str:
 
 
 def worth_cell(spell: LoreSpell) -> str:
-    """Return the estimate with its reason; without one, the source of the spell's points."""
     if spell.worth is None:
         return "its healing" if spell.heals else "its damage"
     return f"{worth_words(spell.worth)}: {spell.worth.reason}"

@@ -87,13 +87,9 @@ def run_python(*words: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | No
 def interrupt_call(
     monkeypatch: pytest.MonkeyPatch, owner: object, name: str, number: int = 1
 ) -> list[tuple[Any, ...]]:
-    """Let one call of a function raise KeyboardInterrupt; returns the arguments of all calls.
+    """Let one call of a function, counted from 1, raise KeyboardInterrupt; others call it.
 
-    Args:
-        monkeypatch: replaces the function.
-        owner: its module or class.
-        name: the function's name.
-        number: the call that is interrupted, counted from 1; others call the function.
+    Returns the arguments of all calls so far; the list grows with later calls.
     """
     original: Callable[..., Any] = getattr(owner, name)
     calls: list[tuple[Any, ...]] = []
