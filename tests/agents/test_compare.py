@@ -86,12 +86,11 @@ def test_finished_runs_are_not_trained_again(
 def test_a_training_that_fails_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    broken = {"self-play": TrainingCommand("agents.train_fast", "--shape none")}
-    monkeypatch.setattr(compare, "LEARNERS", LEARNERS | broken)
+    monkeypatch.setitem(LEARNERS, "self-play", TrainingCommand("agents.no_such_learner"))
     error = scripts.run(f"{SELF_PLAY} --runs 1 --out {tmp_path}", FAILED).err
     log = tmp_path / "self-play" / "seed-0" / "log.txt"
     assert f"self-play seed 0 failed, see {log}" in error
-    assert "invalid choice: 'none'" in log.read_text(encoding="utf-8")
+    assert "No module named agents.no_such_learner" in log.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

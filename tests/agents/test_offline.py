@@ -1,6 +1,7 @@
 """Offline learning: the suite of data sets, and learning from its rewards."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents import compare_offline, figures, imitate, offline, record, suite
+from agents import compare_offline, imitate, offline, record, suite
 from agents.datasets import RecordedDecisions, describe_dataset, read_dataset
 from agents.suite import KINDS, name_of
 from experiments.common import INTERRUPTED
@@ -23,7 +24,8 @@ from wfb_gym.scenario import load_scenario
 minari: Any = pytest.importorskip("minari")
 pytest.importorskip("h5py")
 
-APPRENTICE = "--scenario apprentice --battles 500"
+BATTLES = 300
+APPRENTICE = f"--scenario apprentice --battles {BATTLES}"
 NAMES = [name_of("apprentice", kind) for kind in KINDS]
 
 
@@ -47,10 +49,7 @@ def regrets_of(decisions: RecordedDecisions) -> Any:
     return np.nanmax(decisions.values, 1) - own
 
 
-# --- the suite -----------------------------------------------------------------------------------
-
-
-def test_each_kind_of_data_set_has_its_exact_score() -> None:
+def test_each_kind_of_data_set_has_its_exact_score_and_own_dice() -> None:
     held = [read_dataset(name) for name in NAMES]
     random, medium, expert, mixed = (each.behaviour_score for each in held)
     assert random == pytest.approx(0.0, abs=1e-9)
@@ -58,21 +57,15 @@ def test_each_kind_of_data_set_has_its_exact_score() -> None:
     greedy = solver.normalised_score("apprentice", suite.TASKS["apprentice"].medium, "caster")
     assert medium == pytest.approx(greedy.score)
     assert mixed == pytest.approx(np.mean([random, medium, expert]))
-    lost = [regrets_of(each.decisions).mean() for each in held]
-    assert lost[0] > lost[1] > lost[2]
-    assert lost[0] > lost[3] > lost[2]
-
-
-def test_experts_always_take_an_action_of_the_greatest_value() -> None:
-    assert regrets_of(read_dataset(name_of("apprentice", "expert")).decisions).max() < 1e-9
-
-
-def test_data_sets_of_a_scenario_share_no_dice() -> None:
+    lost = [regrets_of(each.decisions) for each in held]
+    assert lost[0].mean() > lost[1].mean() > lost[2].mean()
+    assert lost[0].mean() > lost[3].mean() > lost[2].mean()
+    assert lost[2].max() < 1e-9  # experts always take an action of the greatest value
     seeds: list[int] = []
     for name in NAMES:
         storage = minari.load_dataset(name).storage
-        seeds += [each["seed"] for each in storage.get_episode_metadata(range(500))]
-    assert len(set(seeds)) == 2000
+        seeds += [each["seed"] for each in storage.get_episode_metadata(range(BATTLES))]
+    assert len(set(seeds)) == 4 * BATTLES
 
 
 @pytest.mark.parametrize(
@@ -88,32 +81,21 @@ def test_the_suite_resumes_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    line = "agents.suite --scenario apprentice --battles 20 --json"
+    line = "agents.suite --scenario apprentice --battles 8"
     played = interrupt_call(monkeypatch, record.Recorder, "play", 3)
-    said = scripts.run(line, INTERRUPTED)
+    said = scripts.run(f"{line} --json", INTERRUPTED)
     assert [each["name"] for each in json.loads(said.out)["datasets"]] == NAMES[:2]
     assert "interrupted after 2 of 4; the same command continues" in said.err
     assert describe_dataset(NAMES[2]) is None
-    results = json.loads(scripts.run(line).out)
+    results = scripts.document(line)
     names = [recorder._settings.name for (recorder,) in played]
     assert names == [*NAMES[:3], *NAMES[2:]]  # complete data sets are not played again
     assert [each["name"] for each in results["datasets"]] == NAMES
     scripts.run(line)
     assert len(played) == 5
-
-
-def test_data_sets_of_other_settings_are_replaced_only_if_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    scripts.run("agents.suite --scenario apprentice --battles 4")
-    other = "agents.suite --scenario apprentice --battles 5"
-    assert f"{NAMES[0]} was recorded otherwise" in scripts.error(other)
-    scripts.run(f"{other} --replace")
-    assert minari.load_dataset(NAMES[0]).total_episodes == 5
-
-
-# --- learners ------------------------------------------------------------------------------------
+    assert f"{NAMES[0]} was recorded otherwise" in scripts.error(f"{line} --seed 5")
+    scripts.run(f"{line} --seed 5 --replace")
+    assert len(played) == 9
 
 
 def test_q_learning_plays_far_better_than_its_data(tmp_path: Path, scripts: Scripts) -> None:
@@ -126,20 +108,21 @@ def test_q_learning_plays_far_better_than_its_data(tmp_path: Path, scripts: Scri
     assert exact.score == pytest.approx(results["score"], abs=1e-6)
 
 
-def test_the_q_learner_uses_only_rewards(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_q_learner_uses_only_rewards() -> None:
     """Neither the exact values nor the agent's own choices affect the learned values."""
     held = read_dataset(NAMES[1])
-    settings = offline.Settings(epochs=2, width=16)
-    _, learned = imitate.learn(settings, held, offline.ConservativeLoss)
-    arrays = vars(held.decisions) | {"values": None, "actions": held.decisions.played * 0}
-    blind = type(held)(**(vars(held) | {"decisions": RecordedDecisions(**arrays)}))
-    _, other = imitate.learn(settings, blind, offline.ConservativeLoss)
-    assert other["curve"]["loss"] == learned["curve"]["loss"]
-    assert other["regret"] is None
-    rewarded = vars(held.decisions) | {"rewards": -held.decisions.rewards}
-    changed = type(held)(**(vars(held) | {"decisions": RecordedDecisions(**rewarded)}))
-    _, third = imitate.learn(settings, changed, offline.ConservativeLoss)
-    assert third["curve"]["loss"] != learned["curve"]["loss"]
+
+    def learned(**changes: Any) -> Any:
+        decisions = RecordedDecisions(**(vars(held.decisions) | changes))
+        settings = offline.Settings(epochs=2, width=16)
+        changed = replace(held, decisions=decisions)
+        return imitate.learn(settings, changed, offline.ConservativeLoss)[1]
+
+    known, blind = learned(), learned(values=None, actions=held.decisions.played * 0)
+    assert blind["curve"]["loss"] == known["curve"]["loss"]
+    assert blind["regret"] is None
+    other = learned(rewards=-held.decisions.rewards)
+    assert other["curve"]["loss"] != known["curve"]["loss"]
 
 
 def test_targets_are_rewards_and_the_next_value_of_the_same_battle() -> None:
@@ -168,53 +151,11 @@ def test_quick_commands_run_in_sequence(
     assert folder.name.endswith("-quick")
 
 
-# --- the comparison ------------------------------------------------------------------------------
-
-
-def test_a_comparison_has_consecutive_seeds_and_all_kinds_of_data() -> None:
-    runs = compare_offline.offline_runs(compare_offline.Settings(seed=3, runs=2))
-    assert len(runs) == len(set(runs)) == len(suite.SUITE) * len(KINDS) * 2 * 2
-    assert {run.seed for run in runs} == {3, 4}
-    assert {run.kind for run in runs} == set(KINDS)
-
-
-def test_the_first_seed_of_a_comparison_leaves_the_data_as_they_are(
-    monkeypatch: pytest.MonkeyPatch, scripts: Scripts, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(compare_offline, "_learn", lambda _, run, *__: {"run": run})
-    monkeypatch.setattr(compare_offline, "learner_rows", lambda *_: [["data set"]])
-    monkeypatch.setattr(compare_offline, "draw_offline", lambda *_: None)
-    line = f"agents.compare_offline {APPRENTICE} --seed 7 --runs 1 --out {tmp_path}"
-    assert scripts.document(line)["args"]["seed"] == 7
-    assert "was recorded otherwise" in scripts.error(f"agents.suite {APPRENTICE} --seed 7")
-
-
-def test_the_picture_has_every_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [
-        {
-            "scenario": scenario, "kind": kind, "learner": learner, "seat": "caster",
-            "behaviour_score": 10.0, "score": -30.0 + seed,
-        }
-        for scenario in ("one", "two")
-        for kind in KINDS
-        for learner in compare_offline.LEARNERS
-        for seed in range(3)
-    ]  # fmt: skip
-    drawn: list[Any] = []
-    monkeypatch.setattr(figures, "save_figure", lambda figure, *_: drawn.append(figure))
-    figures.draw_offline({"parts": parts[:-3]}, tmp_path / "scores.png")  # one run is still missing
-    left, right = drawn[0].axes
-    for axes, expected in ((left, [12, 12]), (right, [12, 9])):
-        runs = [line for line in axes.lines if line.get_label() in compare_offline.LEARNERS]
-        assert [len(line.get_xdata()) for line in runs] == expected
-        assert [sorted(set(line.get_ydata())) for line in runs] == [[-30.0, -29.0, -28.0]] * 2
-        assert axes.get_ylim()[0] < -30.0
-
-
 def test_the_comparison_resumes_after_an_interruption(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    line = f"agents.compare_offline {APPRENTICE} --runs 2 --steps 10 --out {tmp_path}"
+    """The data sets keep their own seed, so they stay as they are."""
+    line = f"agents.compare_offline {APPRENTICE} --seed 7 --runs 2 --steps 1 --out {tmp_path}"
     learn = imitate.learn
     titles: list[str] = []
 
@@ -227,16 +168,16 @@ def test_the_comparison_resumes_after_an_interruption(
     before = scripts.document(line, INTERRUPTED)
     assert before["interrupted"]
     assert len(before["parts"]) == 5
-    results = scripts.document(line)
+    parts = scripts.document(line)["parts"]
     assert titles[5] == titles[6]
-    assert len(set(titles)) == len(results["parts"]) == 16
-    assert results["parts"][:5] == before["parts"]
+    assert len(set(titles)) == len(parts) == 16
+    assert {each["kind"] for each in parts} == set(KINDS)
+    assert {each["seed"] for each in parts} == {7, 8}
+    assert parts[:5] == before["parts"]
     assert (tmp_path / "scores.png").stat().st_size > 10_000
     for table, digits in (("score", 1), ("regret", 2)):
-        header, *rows = compare_offline.learner_rows(results["parts"], table, digits)
+        header, *rows = compare_offline.learner_rows(parts, table, digits)
         assert len(header) == len(rows[0]) == 5
         assert len(rows) == 4
-    own = [each["score"] for each in results["parts"][:2]]
-    assert compare_offline.learner_rows(results["parts"], "score", 1)[1][3].startswith(
-        f"{np.mean(own):.1f} ["
-    )
+        mean = np.mean([each[table] for each in parts[:2]])
+        assert rows[0][3].startswith(f"{mean:.{digits}f} [")

@@ -80,6 +80,7 @@ def test_the_agents_own_choice_is_stored_also_if_it_explores(scripts: Scripts) -
     scripts.run(f"{SMALL} --agent {path} --epsilon 0.5 --battles 100")
     agent = make_agent(path)
     explored = total = 0
+    choices = []
     for episode in minari.load_dataset(NAME).iterate_episodes():
         own, masks = episode.infos[AGENT_ACTION], episode.infos[MASK].astype(bool)
         assert own[-1] == NO_ACTION
@@ -87,16 +88,21 @@ def test_the_agents_own_choice_is_stored_also_if_it_explores(scripts: Scripts) -
         assert np.array_equal(own[:-1], agent.act(episode.observations[:-1], masks[:-1]))
         explored += int((own[:-1] != episode.actions).sum())
         total += len(episode.actions)
+        choices.append(own[:-1])
     assert 0.1 * total < explored < 0.5 * total  # some random actions are the agent's own
-    assert np.array_equal(
-        datasets.read_dataset(NAME).decisions.actions,
-        np.concatenate([e.infos[AGENT_ACTION][:-1] for e in minari.load_dataset(NAME)]),
-    )
+    read = datasets.read_dataset(NAME).decisions.actions
+    assert np.array_equal(read, np.concatenate(choices))
 
 
-def test_points_are_those_of_the_battles(monkeypatch: pytest.MonkeyPatch, scripts: Scripts) -> None:
+def test_points_are_those_of_the_battles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
+) -> None:
     monkeypatch.setattr(record, "BATCH_SIZE", 200)
-    results = scripts.document(f"{SMALL} --battles 300 --opponent optimal")  # two batches
+    out = tmp_path / "results.json"
+    results = scripts.document(f"{SMALL} --battles 300 --opponent optimal --out {out}")  # 2 batches
+    assert results == json.loads(out.read_text())
+    assert Path(results["folder"]).is_dir()
+    assert results["args"]["agent"] == ["optimal"]
     value = solver.solve("apprentice").value
     mean = results["points"]["caster"]
     assert abs(mean["mean"] - value) < 2 * mean["half_width"]
@@ -104,34 +110,19 @@ def test_points_are_those_of_the_battles(monkeypatch: pytest.MonkeyPatch, script
     rewards = [100 * each.rewards.sum() for each in held.iterate_episodes()]
     assert mean["mean"] == pytest.approx(np.mean(rewards))
     assert "python -m agents.record" in held.storage.metadata["description"]
-
-
-def test_the_json_goes_to_a_file_too(tmp_path: Path, scripts: Scripts) -> None:
-    out = tmp_path / "results.json"
-    results = scripts.document(f"{SMALL} --out {out}")
-    assert results == json.loads(out.read_text())
-    assert Path(results["folder"]).is_dir()
-    assert results["args"]["agent"] == ["optimal"]
-
-
-@pytest.mark.parametrize("batch", [1, 2])
-def test_ctrl_c_keeps_the_played_battles(
-    batch: int, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
-    interrupt_call(monkeypatch, record.Recorder, "_play_batch", batch)
-    monkeypatch.setattr(record, "BATCH_SIZE", 8)
-    results = scripts.document(SMALL, INTERRUPTED)
-    assert results["interrupted"]
-    assert results["battles"] == 8 * (batch - 1)
-    if batch == 1:
-        assert not datasets.path_of(NAME).exists()
-    else:
-        assert minari.load_dataset(NAME).total_episodes == 8
-
-
-def test_a_data_set_is_overwritten_only_on_request(scripts: Scripts) -> None:
-    scripts.run(SMALL)
     assert "is there already" in scripts.error(SMALL)
+
+
+def test_ctrl_c_keeps_the_played_battles(monkeypatch: pytest.MonkeyPatch, scripts: Scripts) -> None:
+    monkeypatch.setattr(record, "BATCH_SIZE", 8)
+    for batch in (1, 2):
+        with monkeypatch.context() as patch:
+            interrupt_call(patch, record.Recorder, "_play_batch", batch)
+            results = scripts.document(SMALL, INTERRUPTED)
+        assert results["interrupted"]
+        assert results["battles"] == 8 * (batch - 1)
+        assert datasets.path_of(NAME).exists() == (batch == 2)
+    assert minari.load_dataset(NAME).total_episodes == 8
 
 
 def test_without_minari_the_extra_is_named(
@@ -161,15 +152,10 @@ def test_values_are_the_solvers_at_the_positions_played(seat: str, scripts: Scri
             positions = envs.batch.positions()
             battle = Battle(solution.packed)
             battle._states[0] = positions.states[0]
-            if not battle.is_decision():
-                assert np.array_equal(
-                    values[step], np.where(masks[step], 0.0, np.nan), equal_nan=True
-                )
-                envs.step(np.array([action]))
-                continue
-            expected = np.full(masks.shape[1], np.nan)
-            for code, value in solution.action_values(battle).items():
-                expected[positions.codec.index_of[code]] = sign * value
+            expected = np.where(masks[step], 0.0, np.nan)
+            if battle.is_decision():
+                for code, value in solution.action_values(battle).items():
+                    expected[positions.codec.index_of[code]] = sign * value
             assert np.allclose(values[step], expected, rtol=0, atol=1e-9, equal_nan=True)
             regrets[number] += np.nanmax(values[step]) - values[step, action]
             envs.step(np.array([action]))
@@ -178,43 +164,32 @@ def test_values_are_the_solvers_at_the_positions_played(seat: str, scripts: Scri
     assert regrets[10:].max() < 1e-9  # optimally
 
 
-def test_the_first_value_is_that_of_the_scenario(scripts: Scripts) -> None:
-    scripts.run(f"{SMALL} --agent random --values")
-    values = minari.load_dataset(NAME)[0].infos[VALUES]
-    assert np.nanmax(values[0]) == pytest.approx(solver.solve("apprentice").value, abs=1e-9)
-
-
-@pytest.mark.usefixtures("quick_refusals")
 def test_values_of_a_scenario_that_is_too_large_are_rejected_in_one_line(
     monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    solve = solver.solve
-    monkeypatch.setattr(solver, "solve", lambda *_, **__: solve("grand-conclave", max_bytes=1))
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise solver.TooLarge("it does not fit")
+
+    monkeypatch.setattr(solver, "solve", refuse)
     error = scripts.error(f"{SMALL} --agent greedy --values")
-    assert "--values: the scenario is too large to solve" in error
+    assert "--values: the scenario is too large to solve: it does not fit" in error
     assert not datasets.path_of(NAME).exists()
 
 
 def test_several_agents_play_equal_shares(scripts: Scripts) -> None:
-    line = f"{SMALL} --agent random --agent veteran --agent optimal --battles 31"
-    assert scripts.document(line)["battles"] == 31
-    held = list(minari.load_dataset(NAME).iterate_episodes())
-    assert len(held) == 31
-    seeds = minari.load_dataset(NAME).storage.get_episode_metadata(range(31))
-    assert [each["seed"] for each in seeds] == list(range(31))
+    scripts.run(f"{SMALL} --agent random --agent veteran --agent optimal --battles 31")
+    data = minari.load_dataset(NAME)
+    held = list(data.iterate_episodes())
+    seeds = [each["seed"] for each in data.storage.get_episode_metadata(range(31))]
+    assert (len(held), seeds) == (31, list(range(31)))
     scripts.run(f"{SMALL} --agent veteran --battles 10 --seed 10 --replace")
-    alone = list(minari.load_dataset(NAME).iterate_episodes())
-    for one, other in zip(held[10:20], alone, strict=True):
+    for one, other in zip(held[10:20], minari.load_dataset(NAME).iterate_episodes(), strict=True):
         assert np.array_equal(one.actions, other.actions)
         assert np.array_equal(one.observations, other.observations)
 
 
-# --- environments in Minari's own collector ------------------------------------
-
-
-@pytest.mark.parametrize("name", [*IDS.values(), "wfb_gym/Battle-v0"])
-def test_reset_takes_minaris_option_and_seeds_of_64_bits(name: str) -> None:
-    env = gym.make(name, scenario="apprentice")
+def test_reset_takes_minaris_option_and_seeds_of_64_bits() -> None:
+    env = gym.make("wfb_gym/Battle-v0", scenario="apprentice")
     for seed in (2**64 - 1, 2**63, 2**200):
         first, _ = env.reset(seed=seed, options={"minari_autoseed": True})
         again, _ = env.reset(seed=seed)
@@ -256,23 +231,20 @@ def test_an_interruption_while_battles_are_written_keeps_them(
     assert datasets.read_dataset(NAME).decisions.battles.max() == 29
 
 
-@pytest.mark.parametrize("name", ["bad", "bad-v", "wfb_gym/bad", "../bad-v0"])
-@pytest.mark.parametrize("command", ["agents.record --quick --name", "agents.imitate --dataset"])
-def test_names_that_minari_rejects_give_a_one_line_error(
-    name: str, command: str, scripts: Scripts
-) -> None:
-    expected = f"expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
-    assert expected in scripts.error(f"{command} {name}")
+def test_names_that_minari_rejects_give_a_one_line_error(scripts: Scripts) -> None:
+    for command in ("agents.record --quick --name", "agents.imitate --dataset"):
+        for name in ("bad-v", "wfb_gym/bad", "../bad-v0"):
+            expected = f"expected a name like wfb_gym/archmage-duel/caster-v0, found {name!r}"
+            assert expected in scripts.error(f"{command} {name}")
 
 
 def test_usual_names() -> None:
     named = datasets.usual_name
     assert named("archmage-duel", "caster", "optimal") == "wfb_gym/archmage-duel/caster-optimal-v0"
     assert named("a/b.toml", "caster", "runs/x.y/me.npz") == "wfb_gym/b/caster-me-v0"
-    for agent in ("optimal:0.2", "mcts:100"):
-        name = named("archmage-duel", "caster", agent)
-        datasets.check_name(name)
-        assert re.search(r"caster-\w+-[\d-]+-v0$", name)
+    name = named("archmage-duel", "caster", "optimal:0.2")
+    datasets.check_name(name)
+    assert re.search(r"caster-\w+-[\d-]+-v0$", name)
 
 
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
@@ -286,35 +258,33 @@ def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert float(score) == pytest.approx(49, abs=1)
     assert lost == str(np.nanmax(names["values"], 1) - names["played"])
     assert np.nanmax(names["values"]) > 0
-    decisions = names["decisions"]
-    assert arrays == " ".join(
-        str(each.shape) for each in (decisions.observations, decisions.masks, decisions.actions)
-    )
+    held = names["decisions"]
+    assert arrays == f"{held.observations.shape} {held.masks.shape} {held.actions.shape}"
 
 
 def files_in(folder: Path) -> dict[Path, bytes]:
     return {each: each.read_bytes() for each in folder.rglob("*.hdf5")}
 
 
-@pytest.mark.parametrize("replaces", [True, False])
 def test_a_data_set_that_cannot_be_written_leaves_the_old_one(
-    folder: Path, replaces: bool, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
+    folder: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
     line = "agents.record --quick --battles 8 --name wfb_gym/full-v0"
-    if replaces:
-        scripts.run(line)
-    before = files_in(folder)
     create = minari.create_dataset_from_buffers
 
     def fill_the_disk(*arguments: Any, **options: Any) -> None:
         create(*arguments, **options)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(minari, "create_dataset_from_buffers", fill_the_disk)
-    with pytest.raises(OSError, match="No space"):
-        scripts.run(f"{line} --seed 99 --replace")
-    assert files_in(folder) == before
-    assert (folder / "wfb_gym" / "full-v0").exists() == replaces
+    for exists in (False, True):
+        before = files_in(folder)
+        with monkeypatch.context() as patch:
+            patch.setattr(minari, "create_dataset_from_buffers", fill_the_disk)
+            with pytest.raises(OSError, match="No space"):
+                scripts.run(f"{line} --seed 99 --replace")
+        assert files_in(folder) == before
+        assert (folder / "wfb_gym" / "full-v0").exists() == exists
+        scripts.run(f"{line} --replace")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")

@@ -43,7 +43,18 @@ def results(out: Path) -> dict[str, Any]:
     return found
 
 
-def test_scenario_files_of_one_name_are_rejected(tmp_path: Path, scripts: Scripts) -> None:
+def test_a_run_that_cannot_start_gives_a_one_line_error(tmp_path: Path, scripts: Scripts) -> None:
+    (tmp_path / "text.zip").write_text("no model", encoding="utf-8")
+    envs = PhaseVecEnv(4, "caster")
+    for kind, saved in ((PPO, "ppo.zip"), (MaskablePPO, "model.zip")):
+        kind("MlpPolicy", envs, n_steps=16).save(tmp_path / saved)
+    for name, message in (
+        ("text.zip", "text.zip: expected a model that MaskablePPO saved, found a"),
+        ("ppo.zip", "ppo.zip: expected a model that MaskablePPO saved, found a"),
+        ("model", "expected a model of observations of size 41 and 5 actions, found"),
+    ):
+        error = scripts.error(f"{SMALL} --out {tmp_path / 'run'} --load {tmp_path / name}")
+        assert message in error
     paths = [tmp_path / folder / "duel.toml" for folder in ("a", "b")]
     for path in paths:
         path.parent.mkdir()
@@ -54,33 +65,10 @@ def test_scenario_files_of_one_name_are_rejected(tmp_path: Path, scripts: Script
     assert error.endswith(expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("text.zip", "text.zip: expected a model that MaskablePPO saved, found a"),
-        ("ppo.zip", "ppo.zip: expected a model that MaskablePPO saved, found a"),
-        ("model", "expected a model of observations of size 41 and 5 actions, found"),
-    ],
-)
-def test_a_run_that_cannot_resume_gives_a_one_line_error(
-    name: str, message: str, tmp_path: Path, scripts: Scripts
-) -> None:
-    (tmp_path / "text.zip").write_text("no model", encoding="utf-8")
-    envs = PhaseVecEnv(4, "caster")
-    for kind, saved in ((PPO, "ppo.zip"), (MaskablePPO, "model.zip")):
-        kind("MlpPolicy", envs, n_steps=16).save(tmp_path / saved)
-    error = scripts.error(f"{SMALL} --out {tmp_path / 'run'} --load {tmp_path / name}")
-    assert message in error
-
-
 def test_saved_models_of_one_name_are_distinguished() -> None:
     names = ["veteran", "a/model.zip", "b/model.zip", "c/other.npz"]
-    assert short_names(names) == {
-        "veteran": "veteran",
-        "a/model.zip": "a/model.zip",
-        "b/model.zip": "b/model.zip",
-        "c/other.npz": "other",
-    }
+    shown = ["veteran", "a/model.zip", "b/model.zip", "other"]
+    assert short_names(names) == dict(zip(names, shown, strict=True))
 
 
 def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> None:
@@ -108,26 +96,21 @@ def test_other_algorithms_are_graded_and_saved(
     scripts.run(f"{SMALL} --algorithm {algorithm} --out {tmp_path} --final-battles 16")
     found = results_in(tmp_path)
     assert found["args"]["algorithm"] == algorithm
-    again = normalised_score(
-        "apprentice", make_agent(tmp_path / "model.zip", deterministic=True), "caster"
-    )
+    agent = make_agent(tmp_path / "model.zip", deterministic=True)
+    again = normalised_score("apprentice", agent, "caster")
     assert again.score == pytest.approx(found["exact"]["trained"]["score"])
     seconds = [point["seconds"] for point in found["curve"]]
     assert seconds == sorted(seconds)
 
 
 def test_the_saved_model_plays_as_it_was_graded(out: Path, results: dict[str, Any]) -> None:
-    points = play_battles(
-        make_agent(out / "model.zip", deterministic=True),
-        seat="dispeller",
-        scenario="apprentice",
-        opponent="veteran",
-        battles=128,
-        seed=FINAL_SEED,
-    )
-    assert mean_points(points).mean == pytest.approx(
-        results["grades"]["trained"]["veteran"]["mean"]
-    )
+    battles: dict[str, Any] = {"scenario": "apprentice", "battles": 128, "seed": FINAL_SEED}
+    agent = make_agent(out / "model.zip", deterministic=True)
+    points = play_battles(agent, seat="dispeller", opponent="veteran", **battles)
+    graded = results["grades"]["trained"]["veteran"]["mean"]
+    assert mean_points(points).mean == pytest.approx(graded)
+    other = play_battles(make_agent("veteran"), seat="caster", opponent=agent, **battles)
+    assert (points == -other).all()
 
 
 def test_tensorboard_shows_the_exact_scores(out: Path, results: dict[str, Any]) -> None:
@@ -160,7 +143,7 @@ def test_an_interrupted_run_keeps_its_model(
         anneal(callback)
         signal.raise_signal(signal.SIGINT)
 
-    line = f"{SMALL} --out {tmp_path}"
+    line = f"{SMALL} --final-battles 16 --out {tmp_path}"
     with monkeypatch.context() as patch:
         patch.setattr(CurveCallback, "_on_rollout_end", interrupt)
         results = scripts.document(line, INTERRUPTED)
@@ -170,62 +153,44 @@ def test_an_interrupted_run_keeps_its_model(
     model = (tmp_path / "model.zip").read_bytes()
     assert "holds an unfinished run; --load continues it" in scripts.error(line)
     assert (tmp_path / "model.zip").read_bytes() == model
-    scripts.run(f"{line} --overwrite")
-
-
-def test_a_finished_run_is_replaced_only_on_request(tmp_path: Path, scripts: Scripts) -> None:
-    line = f"{SMALL} --final-battles 64 --out {tmp_path}"
-    scripts.run(line)
-    scripts.run(line)
+    scripts.run(f"{line} --load {tmp_path / 'model.zip'}")  # finishes it
     model = (tmp_path / "model.zip").read_bytes()
     error = scripts.error(f"{line} --seed 1 --ent-coef 0.5")
-    assert "holds a run of other settings (--ent-coef 0.2, --seed 0)" in error
-    assert (tmp_path / "model.zip").read_bytes() == model
-    scripts.run(f"{line} --load {tmp_path / 'model.zip'} --seed 1")
+    assert "holds a run of other settings (--ent-coef 0.2, --load " in error
     scripts.error(f"{line} --load {tmp_path / 'elsewhere' / 'model.zip'}")
+    assert (tmp_path / "model.zip").read_bytes() == model
     scripts.run(f"{line} --overwrite")
 
 
 def test_several_scenarios_are_scored_each(tmp_path: Path, scripts: Scripts) -> None:
-    names = ["apprentice", "orc-shaman-hunt"]
-    said = scripts.run(f"{SMALL} --scenario orc-shaman-hunt --out {tmp_path}")
-    assert "exact score in orc-shaman-hunt" in said.out
+    line = f"{SMALL} --scenario orc-shaman-hunt --final-battles 16 --out {tmp_path}"
+    assert "exact score in orc-shaman-hunt" in scripts.run(line).out
     results = results_in(tmp_path)
-    assert list(results["exact"]["trained"]) == names
+    assert list(results["exact"]["trained"]) == ["apprentice", "orc-shaman-hunt"]
     assert results["exact"]["random"]["apprentice"]["score"] == pytest.approx(0)
 
 
 @pytest.mark.usefixtures("quick_refusals")
 def test_a_scenario_too_large_to_solve_has_no_exact_score(tmp_path: Path, scripts: Scripts) -> None:
-    line = "agents.train --quick --scenario border-skirmish --exact-bytes 1000 --json"
-    said = scripts.run(f"{line} --out {tmp_path}")
-    results = json.loads(said.out)
+    flags = f"--exact-bytes 1000 --final-battles 2 --battles 2 --out {tmp_path}"
+    said = scripts.run(f"agents.train --quick --scenario archmage-duel {flags}")
+    results = results_in(tmp_path)
     assert results["args"]["opponents"] == list(train.UNSOLVED_MIX)
     assert results["exact"] == {}
     assert "no exact score" in said.err
 
 
-def test_both_seats_report_the_same_battles() -> None:
-    asked = {"scenario": "apprentice", "battles": 256, "seed": 3}
-    one = play_battles(make_agent("veteran"), seat="caster", opponent="greedy", **asked)  # type: ignore[arg-type]
-    other = play_battles(make_agent("greedy"), seat="dispeller", opponent="veteran", **asked)  # type: ignore[arg-type]
-    assert (one == -other).all()
-
-
-@pytest.mark.parametrize(
-    ("scenario", "expected"),
-    [
+def test_hyperparameters_suit_the_size_of_the_scenario() -> None:
+    for scenario, expected in (
         ("archmage-duel", "small-duel"),
         ("storm-council", "large-duel"),
         ("border-skirmish", "battle"),
-    ],
-)
-def test_hyperparameters_suit_the_size_of_the_scenario(scenario: str, expected: str) -> None:
-    found = scenario_class(PhaseVecEnv(1, "caster", scenario=scenario))
-    assert found == expected
-    for seat in SEATS:
-        hyper = load_hyperparameters(found, seat)
-        assert (hyper.num_envs * hyper.n_steps) % hyper.batch_size == 0
+    ):
+        found = scenario_class(PhaseVecEnv(1, "caster", scenario=scenario))
+        assert found == expected
+        for seat in SEATS:
+            hyper = load_hyperparameters(found, seat)
+            assert (hyper.num_envs * hyper.n_steps) % hyper.batch_size == 0
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import errno
 import itertools
 import multiprocessing
 import re
-import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -31,7 +30,7 @@ from agents.self_play.trainer_state import check_checkpoint, save_trainer
 from agents.train_fast import Trainer
 from experiments.common import FAILED, INTERRUPTED, parse_settings, play_battles
 from tests.agents.small_training import ALONE, after_updates, ctrl_c, small_settings
-from tests.support.scripts import Scripts, interrupt_call, results_in
+from tests.support.scripts import Scripts, results_in, without_times
 from wfb_gym import solver
 from wfb_gym.cli.parser import flag_of
 from wfb_gym.players.network import load_network
@@ -60,16 +59,6 @@ def test_a_run_writes_players_with_the_reported_scores(tmp_path: Path, scripts: 
         assert exact.score == pytest.approx(results["scores"][seat])
     curve = results["curve"]
     assert [point["frames"] for point in curve] == sorted(point["frames"] for point in curve)
-
-
-def test_an_interruption_keeps_a_checkpoint_to_resume_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
-    line = f"{SMALL} --steps 4096 --out {tmp_path}"
-    with monkeypatch.context() as patch:
-        after_updates(patch, ctrl_c, 2000)
-        assert "--resume continues" in scripts.run(line, INTERRUPTED).err
-    assert scripts.document(f"{line} --resume")["frames"] == 4096
 
 
 @pytest.mark.slow
@@ -112,28 +101,10 @@ def test_processes_learn_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert torch.equal(one, other)
 
 
-@pytest.mark.slow
-def test_processes_resume_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = small_settings(tmp_path / "parts", batch_size=64, steps=4096, workers=2)
-    whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
-    with monkeypatch.context() as patch:
-        after_updates(patch, ctrl_c, 2000)
-        assert run(settings, resume=False)["interrupted"]
-    resumed = run(settings, resume=True)
-    assert (resumed["frames"], resumed["learned"]) == (whole["frames"], whole["learned"])
-    assert resumed["scores"] == whole["scores"]
-
-
-def without_times(results: dict[str, Any]) -> dict[str, Any]:
-    """Return the results without the fields that depend on the clock and the folder."""
-    kept = {k: v for k, v in results.items() if k not in ("seconds", "frames_per_second", "args")}
-    points = [{k: v for k, v in point.items() if k != "seconds"} for point in results["curve"]]
-    return {**kept, "curve": points}
-
-
-def assert_same_networks(one: Path, other: Path) -> None:
+def assert_same_runs(one: dict[str, Any], other: dict[str, Any], *folders: Path) -> None:
+    assert without_times({**one, "args": None}) == without_times({**other, "args": None})
     for seat in SEATS:
-        networks = [load_network(folder / f"{seat}.npz")[0] for folder in (one, other)]
+        networks = [load_network(folder / f"{seat}.npz")[0] for folder in folders]
         for a, b in zip(*(network.parameters() for network in networks), strict=True):
             assert torch.equal(a, b)
 
@@ -141,14 +112,8 @@ def assert_same_networks(one: Path, other: Path) -> None:
 def test_the_clock_does_not_change_the_results_of_a_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = small_settings(
-        tmp_path / "idle",
-        batch_size=64,
-        steps=2048,
-        workers=1,
-        evaluations=2,
-        checkpoint_seconds=1e9,
-    )
+    sizes = {"batch_size": 64, "steps": 2048, "workers": 1, "evaluations": 2}
+    settings = small_settings(tmp_path / "idle", checkpoint_seconds=1e9, **sizes)
     idle = run(settings, resume=False)
     clock = itertools.accumulate(itertools.cycle([0.0, 1e-9, 100.0]))
     with monkeypatch.context() as patch:
@@ -157,8 +122,7 @@ def test_the_clock_does_not_change_the_results_of_a_seed(
         other = replace(settings, checkpoint_seconds=1.0, out=tmp_path / "busy")
         busy = run(other, resume=False)
     assert busy["seconds"] != idle["seconds"]  # measured by the fake clock
-    assert without_times(busy) == without_times(idle)
-    assert_same_networks(settings.out, other.out)
+    assert_same_runs(idle, busy, settings.out, other.out)
 
 
 def test_the_best_networks_by_exact_score_are_kept(
@@ -191,23 +155,6 @@ def test_the_best_networks_by_exact_score_are_kept(
     assert "exact scores: caster 90.00, dispeller 50.00" in printed
 
 
-def test_a_run_ends_with_its_files_and_the_next_commands(tmp_path: Path, scripts: Scripts) -> None:
-    printed = scripts.run(f"{SMALL} --steps 512 --evaluations 1 --runs 2 --out {tmp_path}").out
-    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in printed
-    assert "pictures: curve.png, policy.png" in printed
-    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", printed.partition("next:")[2])
-    assert [module for module, _ in commands] == ["wfb_gym"] * 3 + ["agents.train_fast"] * 2
-    (_, play_battles), (_, advise), (_, web), *training = commands
-    assert play_battles == f"play apprentice --opponent {tmp_path / 'seed-0' / 'dispeller.npz'}"
-    assert (tmp_path / "seed-0" / "dispeller.npz").is_file()
-    assert advise == "advise apprentice"
-    assert web.strip() == "web"
-    no_text: Any = {"module": "", "description": "", "quick": {}, "switches": {}}
-    for _, arguments in training:
-        settings = parse_settings(Settings, arguments.split(), **no_text)[0]
-        runs.check_settings(settings, resume=False, overwrite=True)
-
-
 class Killed(BaseException):
     """Replacement for a signal that a process cannot catch."""
 
@@ -216,66 +163,21 @@ class Killed(BaseException):
 def test_kills_change_nothing(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = small_settings(
-        tmp_path / "parts",
-        batch_size=64,
-        steps=4096,
-        workers=workers,
-        evaluations=2,
-        checkpoint_seconds=1e-9,
-    )
+    sizes = {"batch_size": 64, "steps": 2048, "workers": workers, "evaluations": 2}
+    settings = small_settings(tmp_path / "parts", checkpoint_seconds=1e-9, **sizes)
     whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
     assert len(whole["curve"]) == 3
 
     def die() -> None:
         raise Killed
 
-    for frames in (1, 1500, 1500, 4096):
+    for frames in (1, 1500, 2048):
         with monkeypatch.context() as patch:
             after_updates(patch, die, frames)
             with pytest.raises(Killed):
                 run(settings, resume=has_checkpoint(settings.out))
     resumed = run(settings, resume=True)
-    assert without_times(resumed) == without_times(whole)
-    assert_same_networks(tmp_path / "whole", tmp_path / "parts")
-
-
-@pytest.fixture(scope="module")
-def unfinished(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of a run that Ctrl-C ended."""
-    folder: Path = tmp_path_factory.mktemp("unfinished")
-    with pytest.MonkeyPatch.context() as patch:
-        after_updates(patch, ctrl_c)
-        line = f"{SMALL} --steps 4096 --out {folder}"
-        assert train_fast.main(line.split()[1:]) == INTERRUPTED
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("arguments", "lines"),
-    [
-        ("--seed 2", ["--seed: expected 0 as before, found 2"]),
-        (
-            "--learning-rate 0.1 --clip 0.3",
-            [
-                "--learning-rate: expected 0.003 as before, found 0.1",
-                "--clip-range: expected 0.2 as before, found 0.3",
-            ],
-        ),
-        (
-            "--scenario orc-shaman-hunt",
-            ["--scenario: expected apprentice as before, found apprentice orc-shaman-hunt"],
-        ),
-        ("--workers 2", ["--workers: expected 1 as before, found 2"]),
-    ],
-)
-def test_a_run_resumes_with_its_own_settings_only(
-    arguments: str, lines: list[str], unfinished: Path, scripts: Scripts
-) -> None:
-    before = {each: each.read_bytes() for each in unfinished.iterdir()}
-    said = scripts.run(f"{SMALL} --steps 4096 {arguments} --out {unfinished} --resume", 2)
-    assert said.err.splitlines() == [f"python -m agents.train_fast: {each}" for each in lines]
-    assert {each: each.read_bytes() for each in unfinished.iterdir()} == before
+    assert_same_runs(resumed, whole, tmp_path / "whole", tmp_path / "parts")
 
 
 def test_a_changed_scenario_file_is_noticed(tmp_path: Path) -> None:
@@ -289,67 +191,55 @@ def test_a_changed_scenario_file_is_noticed(tmp_path: Path) -> None:
         check_checkpoint(load_checkpoint(tmp_path), settings)
 
 
-def test_an_unfinished_run_is_overwritten_only_on_demand(
-    unfinished: Path, tmp_path: Path, scripts: Scripts
+def test_a_run_is_continued_by_itself_and_overwritten_only_on_demand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    folder = tmp_path / "copy"
-    shutil.copytree(unfinished, folder)
-    line = f"{SMALL} --steps 512 --out {folder}"
+    line = f"{SMALL} --steps 2048 --out {tmp_path}"
+    with monkeypatch.context() as patch:
+        after_updates(patch, ctrl_c)
+        assert "--resume continues" in scripts.run(line, INTERRUPTED).err
+    before = {each: each.read_bytes() for each in tmp_path.iterdir()}
+    others = "--learning-rate 0.1 --scenario orc-shaman-hunt --workers 2"
+    assert scripts.run(f"{line} {others} --resume", 2).err.splitlines() == [
+        f"python -m agents.train_fast: --{each}"
+        for each in (
+            "scenario: expected apprentice as before, found apprentice orc-shaman-hunt",
+            "learning-rate: expected 0.003 as before, found 0.1",
+            "workers: expected 1 as before, found 2",
+        )
+    ]
     assert "holds an unfinished run; --resume continues it" in scripts.error(line)
-    assert scripts.document(f"{line} --overwrite")["frames"] == 512
-    scripts.run(line)  # overwriting it with the same run loses nothing
-    for other, held in (
-        ("--seed 1", "--seed 0"),
-        ("--runs 2", "--runs 1"),
-        ("--scenario orc-shaman-hunt", "--scenario apprentice"),
-    ):
+    assert {each: each.read_bytes() for each in tmp_path.iterdir()} == before
+    with occupy(tmp_path / "other"):
+        error = scripts.error(f"{SMALL} --steps 512 --out {tmp_path / 'other'}")
+    assert "another process is training in it" in error
+    assert scripts.document(f"{line} --resume")["frames"] == 2048
+    for other, held in (("--seed 1", "--seed 0"), ("--runs 2", "--runs 1")):
         assert f"holds a run of other settings ({held})" in scripts.error(f"{line} {other}")
-
-
-def test_several_runs_have_another_folder_than_one() -> None:
-    assert runs.usual_out(Settings()) == Path("runs/archmage-duel-fast")
-    assert runs.usual_out(Settings(runs=5)) == Path("runs/archmage-duel-fast-runs")
-
-
-def test_two_trainers_do_not_share_a_folder(tmp_path: Path, scripts: Scripts) -> None:
-    with occupy(tmp_path):
-        error = scripts.error(f"{SMALL} --steps 512 --out {tmp_path}")
-    assert error == f"python -m agents.train_fast: {tmp_path}: another process is training in it\n"
-
-
-def fail(*_: object) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device", "results.json")
+    line = f"{SMALL} --steps 512 --out {tmp_path} --overwrite"
+    assert scripts.document(line)["frames"] == 512
 
 
 def test_a_full_disk_costs_checkpoints_and_pictures_but_not_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    monkeypatch.setattr("agents.self_play.trainer_state.save_checkpoint", fail)
-    monkeypatch.setattr(runs, "draw_scores", fail)
-    error = scripts.run(f"{SMALL} --steps 1024 --out {tmp_path}").err
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "results.json")
+
+    line = f"{SMALL} --steps 1024 --out"
+    with monkeypatch.context() as patch:
+        patch.setattr("agents.self_play.trainer_state.save_checkpoint", fail)
+        patch.setattr(runs, "draw_scores", fail)
+        error = scripts.run(f"{line} {tmp_path / 'a'}").err
     for name in ("checkpoint.pt", "curve.png"):
         assert f"{name}: could not be written: No space left on device" in error
-    assert (tmp_path / "results.json").is_file()
-
-
-def test_results_that_cannot_be_written_leave_the_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
-    line = f"{SMALL} --steps 1024 --out {tmp_path}"
+    assert (tmp_path / "a" / "results.json").is_file()
     with monkeypatch.context() as patch:
         patch.setattr("experiments.common.write_json", fail)
         with pytest.raises(OSError, match="No space"):  # one line, see `tests/test_commands.py`
-            scripts.run(line)
-    scripts.run(f"{line} --resume")
-    assert not has_checkpoint(tmp_path)
-
-
-def test_ctrl_c_before_the_training_ends_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
-    interrupt_call(monkeypatch, runs, "load_solutions")
-    said = scripts.run(f"{SMALL} --out {tmp_path}", INTERRUPTED)
-    assert (said.out, said.err) == ("", "interrupted\n")
+            scripts.run(f"{line} {tmp_path / 'b'}")
+    scripts.run(f"{line} {tmp_path / 'b'} --resume")
+    assert not has_checkpoint(tmp_path / "b")
 
 
 @pytest.mark.slow
@@ -395,15 +285,10 @@ def test_points_are_reported_for_unsolved_scenarios(
     results = results_in(tmp_path)
     assert results["scores"] == {}
     assert list(results["points"]) == list(SEATS)
+    sizes: dict[str, Any] = {"battles": grading.BATTLES, "seed": EVALUATION_SEED}
     for seat, points in results["points"].items():
-        played = play_battles(
-            make_agent(tmp_path / f"{seat}.npz", seat=seat),
-            seat=seat,
-            scenario="apprentice",
-            opponent="veteran",
-            battles=grading.BATTLES,
-            seed=EVALUATION_SEED,
-        )
+        agent = make_agent(tmp_path / f"{seat}.npz", seat=seat)
+        played = play_battles(agent, seat=seat, scenario="apprentice", opponent="veteran", **sizes)
         assert points["veteran"]["mean"] == pytest.approx(played.mean())
 
 
@@ -425,7 +310,7 @@ def test_a_diverged_training_ends_in_one_line(
 
 
 def test_one_policy_learns_two_scenarios(tmp_path: Path, scripts: Scripts) -> None:
-    line = f"{SMALL} --scenario orc-shaman-hunt --steps 4096 --out {tmp_path}"
+    line = f"{SMALL} --scenario orc-shaman-hunt --steps 1024 --evaluations 1 --out {tmp_path}"
     for seat, median in scripts.document(line)["scores"].items():
         agent = make_agent(tmp_path / f"{seat}.npz")
         names = ("apprentice", "orc-shaman-hunt")
@@ -436,13 +321,28 @@ def test_one_policy_learns_two_scenarios(tmp_path: Path, scripts: Scripts) -> No
 def test_several_runs_have_several_seeds_and_are_not_made_twice(
     tmp_path: Path, scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert runs.usual_out(Settings()) == Path("runs/archmage-duel-fast")
+    assert runs.usual_out(Settings(runs=5)) == Path("runs/archmage-duel-fast-runs")
     single = f"{SMALL} --steps 512 --evaluations 1 --out {tmp_path}"
-    results = scripts.document(f"{single} --runs 3")
+    printed = scripts.run(f"{single} --runs 3").out
+    results = results_in(tmp_path)
     assert [one["args"]["seed"] for one in results["runs"]] == [0, 1, 2]
     for seat, median in results["scores"].items():
         assert median == sorted(one["scores"][seat] for one in results["runs"])[1]
     monkeypatch.setattr(train_fast, "train", None)  # training again fails
     assert scripts.document(f"{single} --runs 3 --resume")["runs"] == results["runs"]
     assert "--runs: expected 3 as before, found 1" in scripts.error(f"{single} --resume")
-    error = scripts.error(f"{single} --runs 3 --resume --learning-rate 0.1")
-    assert "--learning-rate: expected 0.003 as before, found 0.1" in error
+
+    assert f"in {tmp_path}:\n  in a folder for each seed, caster.npz and dispeller.npz" in printed
+    assert "pictures: curve.png, policy.png" in printed
+    commands = re.findall(r"-m ([\w.]+) (.*?)(?:  |\n|$)", printed.partition("next:")[2])
+    assert [module for module, _ in commands] == ["wfb_gym"] * 3 + ["agents.train_fast"] * 2
+    (_, play_battles), (_, advise), (_, web), *training = commands
+    opponent = re.fullmatch(r"play apprentice --opponent (.*)", play_battles)
+    assert opponent is not None
+    assert Path(opponent[1]).is_file()
+    assert (advise, web.strip()) == ("advise apprentice", "web")
+    no_text: Any = {"module": "", "description": "", "quick": {}, "switches": {}}
+    for _, arguments in training:
+        settings = parse_settings(Settings, arguments.split(), **no_text)[0]
+        runs.check_settings(settings, resume=False, overwrite=True)

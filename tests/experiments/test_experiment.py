@@ -1,7 +1,6 @@
 """The runner of experiments: resuming, Ctrl-C, failures, files and output."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,7 @@ import pytest
 
 from experiments.common import FAILED, INTERRUPTED
 from experiments.experiment import Experiment
-from experiments.outcomes import ExperimentError, Outcome, Results, Run
-from experiments.records import ResultFile
+from experiments.outcomes import ExperimentError, Results
 from experiments.tables import text_table
 from tests.support.scripts import results_in
 from wfb_gym.cli.parser import COULD_NOT_RUN
@@ -92,83 +90,14 @@ def test_results_are_written_drawn_and_shown(
     assert json.loads(capsys.readouterr().out) == results
 
 
-def test_the_parts_of_a_record_are_found_by_name(tmp_path: Path) -> None:
+def test_the_parts_of_a_record_are_found_by_name_or_place(tmp_path: Path) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 2)) == 0
     assert SQUARES.main(arguments(tmp_path, 2, 5, 3)) == 0
     assert results_in(tmp_path)["squares"] == [4, 25, 9]
-    assert measured == ["3", "2", "5"]
-
-
-def test_without_names_the_record_has_the_order_of_the_parts(tmp_path: Path) -> None:
     in_order = replace(SQUARES, name_of=None, free=("out",))
-    line = arguments(tmp_path, 3, 3, 13)
-    assert in_order.main(line) == INTERRUPTED
-    assert in_order.main(line) == INTERRUPTED
-    assert measured == ["3", "3", "13", "13"]
-
-
-@dataclass(frozen=True)
-class GroupedSettings:
-    """Settings of a run that squares numbers, with records by group.
-
-    Attributes:
-        number: to square.
-        folder: of the records.
-    """
-
-    number: tuple[int, ...] = (1, 2, 3)
-    folder: Path = Path("runs/squares")
-
-
-def records_of(settings: GroupedSettings) -> Iterator[tuple[str, ResultFile]]:
-    for group in ("even", "odd"):
-        yield group, ResultFile(settings.folder / group, "parts.jsonl", "squares", {})
-
-
-def outcome_of(run: Run[GroupedSettings, str]) -> Outcome:
-    if not run.interrupted:
-        run.records["odd"].delete()
-    squares_by_part = dict(zip(run.finished, run.values("square"), strict=True))
-    return Outcome(squares_by_part, ["\n".join(run.finished)], ["a note"], failed="6" in run.parts)
-
-
-def test_groups_of_parts_have_records_of_their_own(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    grouped: Experiment[GroupedSettings, str] = Experiment(
-        module="experiments.squares",
-        description="Squares numbers.",
-        settings=GroupedSettings,
-        quick=None,
-        file=None,
-        parts=lambda settings: list(map(str, settings.number)),
-        run_part=lambda _, number: run_part(Settings(), number),
-        records=records_of,
-        group_of=lambda number: ("even", "odd")[int(number) % 2],
-        name_of=lambda line: str(line["number"]),
-        is_kept=lambda line: bool(line["number"] != 5),
-        outcome=outcome_of,
-    )
-
-    def run(*numbers: int) -> int:
-        words = [word for each in numbers for word in ("--number", str(each))]
-        return grouped.main([*words, "--folder", str(tmp_path)])
-
-    def kept(group: str) -> list[Any]:
-        lines = (tmp_path / group / "parts.jsonl").read_text(encoding="utf-8").splitlines()
-        return [json.loads(line).get("number") for line in lines[1:]]
-
-    assert run(3, 4, 5, 13) == INTERRUPTED
-    assert (kept("even"), kept("odd")) == ([4], [3])
-    captured = capsys.readouterr()
-    assert captured.out == "3\n4\n5\n"
-    assert captured.err.endswith("a note\n")
-    assert run(6, 3, 4, 5) == FAILED
-    assert measured == ["3", "4", "5", "13", "6", "5"]
-    assert kept("even") == [4, 6]
-    assert not (tmp_path / "odd" / "parts.jsonl").exists()
-    with pytest.raises(SystemExit):
-        grouped.main(["--quick"])
+    for _ in range(2):
+        assert in_order.main(arguments(tmp_path / "in order", 3, 3, 13)) == INTERRUPTED
+    assert measured == ["3", "2", "5", "3", "3", "13", "13"]
 
 
 def test_an_interrupted_run_keeps_finished_parts(
@@ -178,14 +107,11 @@ def test_an_interrupted_run_keeps_finished_parts(
     assert results_in(tmp_path)["squares"] == [9]
     assert results_in(tmp_path)["interrupted"]
     assert "interrupted after 1 of 3 parts; the same command continues" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("numbers", "needs_all"), [((13, 3), False), ((3, 13), True)])
-def test_an_interrupted_run_may_have_no_results(
-    numbers: tuple[int, ...], needs_all: bool, tmp_path: Path
-) -> None:
-    assert replace(SQUARES, needs_all=needs_all).main(arguments(tmp_path, *numbers)) == INTERRUPTED
-    assert not (tmp_path / "results.json").exists()
+    for numbers, needs_all in (((13, 3), False), ((3, 13), True)):
+        out = tmp_path / str(needs_all)
+        experiment = replace(SQUARES, needs_all=needs_all)
+        assert experiment.main(arguments(out, *numbers)) == INTERRUPTED
+        assert not (out / "results.json").exists()
 
 
 def test_a_part_that_fails_ends_in_one_line(
@@ -196,7 +122,7 @@ def test_a_part_that_fails_ends_in_one_line(
     assert len((tmp_path / "parts.jsonl").read_text(encoding="utf-8").splitlines()) == 2
 
 
-def test_other_settings_and_folders_that_cannot_be_used_are_rejected(
+def test_settings_and_folders_that_cannot_be_used_are_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert SQUARES.main(arguments(tmp_path, 3)) == 0
@@ -204,15 +130,16 @@ def test_other_settings_and_folders_that_cannot_be_used_are_rejected(
     assert "holds another measurement, with offset 0, not 1" in capsys.readouterr().err
     assert SQUARES.main(arguments(tmp_path / "results.json", 3)) == COULD_NOT_RUN
     assert capsys.readouterr().err.startswith("python -m experiments.squares: ")
+    with pytest.raises(SystemExit):
+        SQUARES.main(["--offset", "-1"])
+    assert "--offset: expected 0 or more, found -1" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("notes_fail", [False, True])
-def test_notes_are_printed_and_may_fail(
-    notes_fail: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status = replace(SQUARES, notes_fail=notes_fail).main(arguments(tmp_path, 10))
-    assert status == (FAILED if notes_fail else 0)
-    assert capsys.readouterr().err.endswith("large\n")
+def test_notes_are_printed_and_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for notes_fail, status in ((False, 0), (True, FAILED)):
+        experiment = replace(SQUARES, notes_fail=notes_fail)
+        assert experiment.main(arguments(tmp_path, 10)) == status
+        assert capsys.readouterr().err.endswith("large\n")
 
 
 def test_a_figure_that_cannot_be_written_costs_no_results(
@@ -222,9 +149,3 @@ def test_a_figure_that_cannot_be_written_costs_no_results(
     assert SQUARES.main(arguments(tmp_path, 3)) == 0
     assert results_in(tmp_path)["squares"] == [9]
     assert "no figure could be drawn: Is a directory" in capsys.readouterr().err
-
-
-def test_wrong_settings_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        SQUARES.main(["--offset", "-1"])
-    assert "--offset: expected 0 or more, found -1" in capsys.readouterr().err

@@ -11,7 +11,7 @@ from tests.support.scripts import Scripts, results_in
 @pytest.mark.parametrize(
     ("scenario", "most"),
     [
-        ("archmage-duel:2", 100.0),
+        ("apprentice:2", 100.0),
         # It reads scrolls too early.
         pytest.param("archmage-duel:3", 90.0, marks=pytest.mark.slow),
     ],

@@ -1,7 +1,9 @@
 """The benchmark's protocol, its submissions, and the page generated from them."""
 
 import json
+import math
 import os
+import re
 import tracemalloc
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -12,7 +14,6 @@ import numpy as np
 import pytest
 from stable_baselines3 import PPO
 
-from experiments import leaderboard
 from experiments.common import FAILED, INTERRUPTED
 from experiments.leaderboards import page, protocol, searching
 from experiments.leaderboards import settings as leaderboard_settings
@@ -59,22 +60,21 @@ KINDS_GRADED = ("generated-duel", "generated-duel-500")
 COMMAND = "experiments.leaderboard"
 SMALL = "--task apprentice/caster --task archmage-duel/dispeller"
 FIVE_MODELS = [f"run{k}/model.zip" for k in range(5)]
-
-
-# --- committed files -------------------------------------------------------------------------
+FIVE = [1.0] * 5
 
 
 def test_the_page_is_made_of_the_submissions() -> None:
-    assert page.PAGE.read_text(encoding="utf-8") == page.make_page(read_submissions())
-    assert leaderboard.main(["--check"]) == 0
-
-
-def test_the_scripted_players_are_listed() -> None:
-    names = {each.name for each in read_submissions()}
-    assert {*POOL} <= names
-    for each in read_submissions(FOLDER):
-        if each.name in POOL:
-            assert all(page.track_interval(each, track) is not None for track in TRACKS)
+    submissions = read_submissions()
+    assert page.PAGE.read_text(encoding="utf-8") == page.make_page(submissions)
+    scripted = {each.name: each for each in submissions if each.name in POOL}
+    assert len(scripted) == len(POOL)
+    for each in scripted.values():
+        assert all(page.track_interval(each, track) is not None for track in TRACKS)
+    for track in ("duels", "hidden", "generated", "axes"):
+        scores = page.score_matrix(scripted["random"], TRACKS[track])
+        assert scores is not None
+        assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
+    assert {*hidden_scenarios()} - {*protocol.HIDDEN} == {"hidden-phases"}  # it is too large
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_committed_results_equal_new_grades(count: int, kinds: dict[str, str]) -
             wanted = solver.normalised_score(scenario, each.name, seat).score
             assert each.duels[key] == [pytest.approx(wanted, abs=1e-3)]
         for seat in SEATS:
-            assert each.hidden[f"hidden-stone/{seat}"] == [hidden_score(each.name, seat)]
+            assert each.hidden[f"hidden-scroll/{seat}"] == [hidden_score(each.name, seat)]
         for track, kind in kinds.items():
             key = f"generated-{kind}/caster"
             few = scenarios_at_stake(TASKS[key])[:count]
@@ -103,13 +103,13 @@ def test_committed_results_equal_new_grades(count: int, kinds: dict[str, str]) -
 
 
 @cache
-def hidden_stone() -> solver.Equilibrium:
-    return solver.HiddenGame("hidden-stone", whole=True).solve(protocol.HIDDEN_GAP)
+def hidden_scroll() -> solver.Equilibrium:
+    return solver.HiddenGame("hidden-scroll", whole=True).solve(protocol.HIDDEN_GAP)
 
 
 def hidden_score(name: str, seat: str) -> Any:
-    """Return the expected grades of hidden-stone, computed with the solver only."""
-    found = hidden_stone()
+    """Return the expected grades of hidden-scroll, computed with the solver only."""
+    found = hidden_scroll()
     strategy = found.game.strategy_of(registry.make_agent(name), seat)
     return pytest.approx(found.score(strategy, seat).score, abs=1e-3)
 
@@ -123,29 +123,19 @@ def caster_scores(name: str, scenarios: Sequence[GeneratedScenario]) -> list[flo
     return scores
 
 
-def test_random_play_is_zero_everywhere() -> None:
-    (random,) = [each for each in read_submissions() if each.name == "random"]
-    for track in ("duels", "hidden", "generated", "axes"):
-        scores = page.score_matrix(random, TRACKS[track])
-        assert scores is not None
-        assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
-
-
-def test_generated_scenarios_have_increasing_test_seeds() -> None:
+def test_generated_scenarios_have_increasing_test_seeds_of_their_own() -> None:
+    every: list[int] = []
     for kind, count in (protocol.GENERATED | protocol.AXES).items():
         seeds = [each.seed for each in generated_scenarios(kind)]
         assert len(seeds) == count
         assert seeds == sorted(set(seeds))
-        assert all(seed in TEST_SEEDS for seed in seeds)
+        every += seeds
+    assert all(seed in TEST_SEEDS for seed in every)
+    assert len(set(every)) == len(every)
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"),
-    [
-        ("duel-500", 2),
-        pytest.param("duel-7e", 4, marks=pytest.mark.slow),
-        pytest.param("phase", 4, marks=pytest.mark.slow),
-    ],
+    ("kind", "count"), [("duel-500", 2), pytest.param("phase", 4, marks=pytest.mark.slow)]
 )
 def test_the_generated_scenarios_are_the_first_that_fit(kind: str, count: int) -> None:
     found = searching.find_generated_scenarios(kind, count)
@@ -155,47 +145,25 @@ def test_the_generated_scenarios_are_the_first_that_fit(kind: str, count: int) -
             assert again[seat] == pytest.approx(points)
 
 
-def test_kinds_do_not_share_their_seeds() -> None:
-    kinds = protocol.GENERATED | protocol.AXES
-    seeds = [each.seed for kind in kinds for each in generated_scenarios(kind)]
-    assert len(set(seeds)) == len(seeds)
-
-
-def test_presets_divide_the_tasks() -> None:
-    assert sorted(task for tasks in PRESETS.values() for task in tasks) == sorted(TASKS.values())
-
-
 @pytest.mark.parametrize(
     "name",
     [
         "hidden-scroll",
-        "hidden-stone",
         *(
             pytest.param(name, marks=pytest.mark.slow)
-            for name in ("hidden-scrolls", "hidden-duel", "hidden-council")
+            for name in ("hidden-stone", "hidden-scrolls", "hidden-duel", "hidden-council")
         ),
     ],
 )
 def test_the_optimum_with_hidden_items_is_between_the_bounds(name: str) -> None:
+    """Half of the gap changes a score by less than the tolerance of `--again`."""
     found = solver.solve_hidden(name, gap=0.005)
     away = protocol.HIDDEN_GAP / 2
     assert found.lower - away <= protocol.HIDDEN[name] <= found.upper + away
-
-
-def test_the_gap_is_small_against_the_stake() -> None:
-    """Half of the gap changes a score by less than the tolerance of `--again`."""
-    for name in ("hidden-scroll", "hidden-stone"):
-        game = solver.HiddenGame(name)
-        for seat, sign in enumerate((1.0, -1.0)):
-            stake = sign * protocol.HIDDEN[name] + game.best_answer(game.uniform, 1 - seat)
-            assert 100.0 * protocol.HIDDEN_GAP / 2.0 / stake < 1e-3
-
-
-def test_ungraded_scenarios_with_hidden_items_are_too_large() -> None:
-    assert {*hidden_scenarios()} - {*protocol.HIDDEN} == {"hidden-phases"}
-
-
-# --- grading -------------------------------------------------------------------------------
+    for seat, sign in enumerate((1.0, -1.0)):
+        best = found.game.best_answer(found.game.uniform, 1 - seat)
+        stake = sign * protocol.HIDDEN[name] + best
+        assert 100.0 * away / stake < 1e-3
 
 
 def test_grading_writes_a_valid_submission(tmp_path: Path, scripts: Scripts) -> None:
@@ -213,33 +181,18 @@ def test_grading_writes_a_valid_submission(tmp_path: Path, scripts: Scripts) -> 
     assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
 
 
-def test_processes_share_the_grading(tmp_path: Path, scripts: Scripts) -> None:
-    tasks = "--task apprentice/caster --task apprentice/dispeller"
-    for workers in (1, 2):
-        line = f"--evaluate veteran {tasks} --workers {workers} --folder {tmp_path / str(workers)}"
-        scripts.run(f"{COMMAND} {line}")
-    one, two = (read_submission(tmp_path / workers / "veteran.json") for workers in ("1", "2"))
-    assert one == two
-    assert len(one.duels) == 2
-
-
 def test_grading_with_hidden_items(tmp_path: Path, scripts: Scripts) -> None:
-    players = ("veteran", "phase-search", "random")
-    tasks = "--task hidden-stone/caster --task hidden-stone/dispeller"
+    players = ("veteran", "phase-search")
+    tasks = "--task hidden-scroll/caster --task hidden-scroll/dispeller"
     scripts.run(f"{COMMAND} --evaluate {' '.join(players)} {tasks} --folder {tmp_path}")
     table = rows_of((tmp_path / "leaderboard.md").read_text(), "Hidden items")
     for name in players:
         found = read_submission(tmp_path / f"{name}.json")
         for seat in SEATS:
-            (score,) = found.hidden[f"hidden-stone/{seat}"]
+            (score,) = found.hidden[f"hidden-scroll/{seat}"]
             assert score == hidden_score(name, seat)
-            assert [name, seat, page.MISSING, f"{score:.1f}", *[page.MISSING] * 3] in table
+            assert [name, seat, f"{score:.1f}", *[page.MISSING] * 4] in table
     scripts.run(f"{COMMAND} --again --folder {tmp_path}")
-
-
-def test_players_without_hidden_item_support_are_reported(tmp_path: Path, scripts: Scripts) -> None:
-    line = f"--evaluate optimal --task hidden-scroll/caster --folder {tmp_path}"
-    assert "optimal: hidden-scroll/caster: " in scripts.run(f"{COMMAND} {line}", FAILED).err
 
 
 def test_generated_scenarios_and_battles(
@@ -262,53 +215,24 @@ def test_generated_scenarios_and_battles(
     assert np.mean(points["random"]) > np.mean(points["veteran"])
 
 
-@pytest.mark.parametrize(
-    "kind", ["phase", "duel", pytest.param("phase-2000", marks=pytest.mark.slow)]
-)
-def test_models_trained_as_the_page_describes_are_graded(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
-    training = Generated("train", count=4, options=KINDS[kind])
-    model = PPO("MlpPolicy", PhaseVecEnv(4, "caster", scenario=training), n_steps=16, device="cpu")
-    model.learn(64)
-    runs = [str(tmp_path / f"run{number}.zip") for number in range(5)]
-    for path in runs:
-        model.save(path)
-    task, folder = f"generated-{kind}/caster", tmp_path / "entries"
-    smallest = min(scenarios_at_stake(TASKS[task]), key=lambda each: each.seed)
-    monkeypatch.setattr(protocol, "generated_scenarios", lambda _: (smallest,))
-    line = f"--evaluate {' '.join(runs)} --name mine --steps 64 --task {task} --folder {folder}"
-    scripts.run(f"{COMMAND} {line}")
-    scores = read_submission(folder / "mine.json").generated[task]
-    assert [len(each) for each in scores] == [1] * 5
-
-
-@pytest.mark.usefixtures("quick_refusals")
-def test_failed_tasks_are_reported_and_the_rest_is_kept(
-    tmp_path: Path, scripts: Scripts, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(protocol, "BATTLES_EACH", 4)
-    tasks = "--task border-skirmish/caster --task apprentice/caster"
-    said = scripts.run(f"{COMMAND} --evaluate optimal {tasks} --folder {tmp_path}", FAILED)
-    assert "optimal: border-skirmish/caster: border-skirmish does not fit" in said.err
-    assert read_submission(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
-
-
 def test_ctrl_c_keeps_the_tasks_that_were_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
+    """Each player has its own record, without the tasks that were rejected."""
     graded = interrupt_call(monkeypatch, protocol, "grade_duel", 2)
-    line = f"{COMMAND} --evaluate greedy random {SMALL} --folder {tmp_path}"
-    scripts.run(line, INTERRUPTED)
-    assert list(read_submission(tmp_path / "greedy.json").duels) == ["apprentice/caster"]
+    tasks = f"--task hidden-scroll/caster {SMALL}"
+    line = f"{COMMAND} --evaluate optimal random {tasks} --folder {tmp_path}"
+    said = scripts.run(line, INTERRUPTED)
+    assert "optimal: hidden-scroll/caster: " in said.err
+    assert read_submission(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
     assert not (tmp_path / "random.json").exists()
-    record = tmp_path / "unfinished" / "greedy" / "parts.jsonl"
-    assert '"job": "apprentice/caster"' in record.read_text(encoding="utf-8")
-    scripts.run(line)
-    tasks = [f"{policies[0]} {task}" for policies, task in graded]
-    assert tasks.count("greedy apprentice/caster") == 1
-    assert len(tasks) == 5  # four, and the interrupted one again
-    assert not record.exists()
+    record = tmp_path / "unfinished" / "optimal" / "parts.jsonl"
+    assert re.findall('"job": "(.+?)"', record.read_text()) == ["apprentice/caster"]
+    scripts.run(line, FAILED)
+    done = [f"{policies[0]} {task}" for policies, task in graded]
+    assert done.count("optimal apprentice/caster") == 1
+    assert len(done) == 5  # four, and the interrupted one again
+    assert not (tmp_path / "unfinished" / "random" / "parts.jsonl").exists()
     assert len(read_submission(tmp_path / "random.json").duels) == 2
 
 
@@ -333,9 +257,11 @@ def test_saved_models_are_the_runs_of_one_submission(
     scripts.run(f"{COMMAND} {line} --folder {tmp_path}")
     assert five_models == [FIVE_MODELS, FIVE_MODELS]
     found = read_submission(tmp_path / "mine.json")
-    assert found.steps == 1000
-    assert found.authors == "unknown"
+    assert (found.steps, found.authors) == (1000, "unknown")
     assert page.task_interval(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
+    for arguments in ("--steps 5", "b.zip c.zip d.zip e.zip"):
+        error = scripts.error(f"{COMMAND} --evaluate a.zip {arguments} --name x")
+        assert "expected 5 saved models or more and --steps above 0" in error
 
 
 @pytest.mark.usefixtures("five_models")
@@ -355,7 +281,7 @@ def test_other_tasks_are_added_to_a_submission(tmp_path: Path, scripts: Scripts)
     assert read_submission(tmp_path / "mine.json").duels == found.duels
 
 
-def test_generated_scenarios_count_by_score_and_stake() -> None:
+def test_generated_scenarios_count_by_score_and_stake(monkeypatch: pytest.MonkeyPatch) -> None:
     stakes = (1.0, 1.0, 1.0, 97.0)
     scores = {f"generated-{kind}/caster": [[100.0], [100.0]] for kind in protocol.GENERATED}
     scores["generated-duel/caster"] = [[-300.0, 100.0, 100.0, 90.0], [-300.0, 100.0, 100.0, 100.0]]
@@ -364,14 +290,10 @@ def test_generated_scenarios_count_by_score_and_stake() -> None:
         own = stakes if task.kind == "duel" else (50.0,)
         return [GeneratedScenario("duel", 0, {task.seat: (0.0, stake)}) for stake in own]
 
-    found = Submission(
-        protocol=2, name="mine", description="x", authors="x", code="x", steps=1,
-        versions={"a": "1"}, generated=scores,
-    )  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(page, "scenarios_at_stake", few)
-        intervals = page.generated_intervals(found, "caster")
-        assert page.generated_intervals(found, "dispeller") is None
+    monkeypatch.setattr(page, "scenarios_at_stake", few)
+    found = Submission(**_submission(duels={}, generated=scores))
+    assert page.generated_intervals(found, "dispeller") is None
+    intervals = page.generated_intervals(found, "caster")
     assert intervals is not None
     middle, low, share = intervals
     others = [100.0] * (len(protocol.GENERATED) - 1)
@@ -407,11 +329,8 @@ def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -
     counts = protocol.GENERATED | protocol.AXES
     tested = [digests(kind, (each.seed for each in generated_scenarios(kind))) for kind in counts]
     assert len(set().union(*tested)) == sum(counts.values())
-    trained = [digests(kind, TRAIN_SEEDS[:500]) for kind in counts]
+    trained = [digests(kind, TRAIN_SEEDS[:100]) for kind in counts]
     assert not set().union(*tested) & set().union(*trained)
-
-
-# --- grading again -------------------------------------------------------------------------
 
 
 def test_grading_again_finds_differences(tmp_path: Path, scripts: Scripts) -> None:
@@ -447,18 +366,19 @@ def test_models_are_kept_to_be_graded_again(tmp_path: Path, scripts: Scripts) ->
 
 
 def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
-    envs = PhaseVecEnv(4, "caster", scenario="apprentice")
-    model = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu", gamma=1.0)
-    model.learn(64)
-    model.save(tmp_path / "model.zip")
-    keep_model(str(tmp_path / "model.zip"), tmp_path / "kept.zip")
-    sizes = [(tmp_path / name).stat().st_size for name in ("kept.zip", "model.zip")]
-    assert sizes[0] < 0.5 * sizes[1]
-    kept, before = (
-        solver.normalised_score("apprentice", str(tmp_path / name), "caster").score
-        for name in ("kept.zip", "model.zip")
-    )
-    assert kept == before
+    """A model that learned as the page describes is graded in a generated scenario."""
+    model, kept = tmp_path / "model.zip", tmp_path / "kept.zip"
+    training = Generated("train", count=4, options=KINDS["duel"])
+    envs = PhaseVecEnv(4, "caster", scenario=training)
+    learner = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu")
+    learner.learn(64).save(model)
+    keep_model(str(model), kept)
+    assert kept.stat().st_size < 0.5 * model.stat().st_size
+    scenarios = scenarios_at_stake(TASKS["generated-duel/caster"])
+    smallest = min(scenarios, key=lambda each: each.seed)
+    graded = protocol.grade_generated([str(model), str(kept)], ["caster"], smallest)["caster"]
+    assert graded[0] == graded[1]
+    assert len(graded[0]) == 1
 
 
 @pytest.mark.slow
@@ -489,89 +409,65 @@ def test_submissions_over_the_budget_are_marked_and_may_have_one_run() -> None:
     assert "mine†" not in page.make_page([Submission(**_submission(steps=protocol.BUDGET))])
 
 
-# --- statistics ----------------------------------------------------------------------------
-
-
 def _submission(**changes: Any) -> dict[str, Any]:
     duels = {str(task): [60.0, 62.0, 64.0, 66.0, 68.0] for task in TRACKS["duels"]}
     about = {"protocol": 2, "name": "mine", "description": "a", "authors": "b", "code": "c"}
     return {**about, "steps": 5, "versions": {}, "duels": duels, **changes}
 
 
-def _written(folder: Path, found: Any, name: str = "mine") -> Path:
-    path = folder / f"{name}.json"
-    path.write_text(json.dumps(found))
-    return path
-
-
-def test_the_overall_table(tmp_path: Path) -> None:
-    battle = {name: [10.0, 20.0, 30.0, 40.0, 50.0] for name in POOL}
-    battles = {str(task): battle for task in TRACKS["battles"]}
-    found = read_submission(_written(tmp_path, _submission(battles=battles)))
-    duels = page.track_interval(found, "duels")
-    assert duels is not None
-    assert duels.value == pytest.approx(64.0)
-    assert duels.low < 64.0 < duels.high
-    fought = page.track_interval(found, "battles")
-    assert fought is not None
-    assert fought.value == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)  # one task is of 2,000 points
-    assert page.track_interval(found, "generated") is None
-
-
-def test_comparison_is_the_chance_of_improvement(tmp_path: Path, scripts: Scripts) -> None:
-    def compare(one: str, other: str, status: int = 0) -> Said:
-        return scripts.run(f"{COMMAND} --compare {one} {other} --folder {tmp_path}", status)
-
-    better = {str(task): [63.0, 70.0, 70.0, 70.0, 70.0] for task in TRACKS["duels"]}
-    hidden = {"hidden-scroll/caster": [1.0] * 5}
-    _written(tmp_path, _submission())
-    _written(tmp_path, _submission(name="other", duels=better), "other")
-    printed = scripts.document(f"{COMMAND} --compare other mine --folder {tmp_path}")
-    assert printed["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
-    error = compare("other", "unknown", FAILED).err
-    assert ", mine, other, found 'unknown'" in error
-    _written(tmp_path, _submission(name="begun", duels={"apprentice/caster": [1.0] * 5}), "begun")
-    out = compare("begun", "mine").out
-    assert out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
-    _written(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}), "apart")
-    expected = "--compare: expected tasks that begun and apart share, found none\n"
-    assert compare("begun", "apart", FAILED).err == expected
-
-
-def test_a_submission_in_a_folder_is_compared_with_published_ones(
-    tmp_path: Path, scripts: Scripts
-) -> None:
-    worse = {"apprentice/caster": [1.0] * 5}
-    for name in ("mine", "random"):
-        _written(tmp_path, _submission(name=name, duels=worse), name)
-    for names, expected in (
-        ("mine random", 0.5),  # the folder's random
-        ("mine greedy", 0.0),
-        ("greedy mine", 1.0),
-    ):
-        found = scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")
-        (only,) = found.values()
-        assert (only["value"], only["tasks"]) == (expected, 1)
+def _write(folder: Path, found: dict[str, Any]) -> None:
+    (folder / f"{found['name']}.json").write_text(json.dumps(found))
 
 
 def test_json_is_the_overall_table(tmp_path: Path, scripts: Scripts) -> None:
-    _written(tmp_path, _submission())
-    printed = scripts.document(f"{COMMAND} --folder {tmp_path}")
-    assert printed["mine"]["duels"]["value"] == pytest.approx(64.0)
-    assert printed["mine"]["battles"] is None
+    battle = {name: [10.0, 20.0, 30.0, 40.0, 50.0] for name in POOL}
+    _write(tmp_path, _submission(battles={str(task): battle for task in TRACKS["battles"]}))
+    found = scripts.document(f"{COMMAND} --folder {tmp_path}")["mine"]
+    assert found["duels"]["value"] == pytest.approx(64.0)
+    assert found["duels"]["low"] < 64.0 < found["duels"]["high"]
+    # One task is of 2,000 points.
+    assert found["battles"]["value"] == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)
+    assert found["generated"] is None
 
 
-def test_an_outdated_page_is_reported(tmp_path: Path, scripts: Scripts) -> None:
-    _written(tmp_path, _submission())
+def test_comparison_is_the_chance_of_improvement(tmp_path: Path, scripts: Scripts) -> None:
+    def compare(names: str, status: int = 0) -> Said:
+        return scripts.run(f"{COMMAND} --compare {names} --folder {tmp_path}", status)
+
+    def compared(names: str) -> Any:
+        return scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")
+
+    better = {str(task): [63.0, 70.0, 70.0, 70.0, 70.0] for task in TRACKS["duels"]}
+    worse = {"apprentice/caster": [1.0] * 5}
+    hidden = {"hidden-scroll/caster": [1.0] * 5}
+    _write(tmp_path, _submission())
+    _write(tmp_path, _submission(name="other", duels=better))
+    assert compared("other mine")["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
+    assert ", mine, other, found 'unknown'" in compare("other unknown", FAILED).err
+    _write(tmp_path, _submission(name="begun", duels=worse))
+    out = compare("begun mine").out
+    assert out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
+    _write(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}))
+    expected = "--compare: expected tasks that begun and apart share, found none\n"
+    assert compare("begun apart", FAILED).err == expected
+    _write(tmp_path, _submission(name="random", duels=worse))  # instead of the published one
+    for names, wanted in (("begun random", 0.5), ("begun greedy", 0.0), ("greedy begun", 1.0)):
+        (only,) = compared(names).values()
+        assert (only["value"], only["tasks"]) == (wanted, 1)
+
+
+def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: Scripts) -> None:
+    _write(tmp_path, _submission())
     assert "is out of date" in scripts.run(f"{COMMAND} --check --folder {tmp_path}", FAILED).err
     scripts.run(f"{COMMAND} --folder {tmp_path}")
     said = scripts.run(f"{COMMAND} --check --folder {tmp_path}")
     assert "leaderboard.md is current" in said.err
-
-
-# --- rejections ----------------------------------------------------------------------------
-
-FIVE = [1.0] * 5
+    (tmp_path / "leaderboard.md").unlink()
+    _write(tmp_path, _submission(steps=-1))
+    error = scripts.run(f"{COMMAND} --folder {tmp_path}", FAILED).err
+    assert "mine.json: steps: " in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "leaderboard.md").exists()
 
 
 @pytest.mark.parametrize(
@@ -580,112 +476,62 @@ FIVE = [1.0] * 5
         ({"protocol": 1}, "protocol: "),
         ({"name": "my policy"}, "name: expected a name of up to 64 letters, digits"),
         ({"name": "yours"}, "name: expected 'mine', found 'yours'"),
-        ({"description": ""}, "description: "),
         ({"steps": -1}, "steps: "),
         ({"policies": {"apprentice": ["a.npz"]}}, "policies.apprentice: expected all or a task"),
         ({"score": 3}, "score: "),
-        (
-            {"duels": {}},
-            "expected results under duels, hidden, generated, axes, battles, found none",
-        ),
-        ({"duels": {"apprentice/carter": FIVE}}, "duels.apprentice/carter: expected one of"),
+        ({"duels": {}}, "expected results under duels, hidden, generated, axes, battles, found"),
         ({"duels": {"border-skirmish/caster": FIVE}}, "duels.border-skirmish/caster: expected one"),
         ({"duels": {"apprentice/caster": [1.0] * 4}}, "expected 5 runs or more, found 4"),
         ({"duels": {"apprentice/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
+        ({"duels": {"apprentice/caster": [*FIVE, math.nan]}}, "numbers up to 100, found nan"),
         ({"duels": {"apprentice/caster": [*FIVE, "x"]}}, "duels.apprentice/caster.5: "),
         (
             {"duels": {"apprentice/caster": FIVE, "dwarf-hold/caster": [1.0] * 6}},
             "duels.dwarf-hold/caster: expected 5 runs as in the other tasks, found 6",
         ),
-        ({"hidden": {"apprentice/caster": FIVE}}, "hidden.apprentice/caster: expected one of"),
         ({"hidden": {"hidden-duel/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
         ({"generated": {"generated-phase/caster": [FIVE] * 5}}, "scores, found 5"),
         ({"axes": {"generated-lores-seen/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
-        (
-            {"battles": {"redhorn-pass/caster": {"random": FIVE}}},
-            "expected random, greedy, veteran",
-        ),
+        ({"battles": {"redhorn-pass/caster": {"random": FIVE}}}, "random, greedy, veteran, found"),
         (
             {"battles": {"redhorn-pass/caster": {name: [1.0] for name in POOL}}},
             "battles.redhorn-pass/caster.random: expected 5 runs or more, found 1",
         ),
+        *(
+            ({"description": bad}, "description: expected ")
+            for bad in ("", " ", "a\nb", "a\x1b[31mb", "\u202e", "x" * 501, "\x00")
+        ),
+        ({"authors": "\n"}, "authors: expected "),
+        ({"code": "\n"}, "code: expected "),
     ],
 )
 def test_bad_submissions_are_rejected(changes: Any, message: str, tmp_path: Path) -> None:
-    path = _written(tmp_path, _submission(**changes))
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(_submission(**changes)))
     with pytest.raises(SubmissionError) as refused:
         read_submission(path)
     assert str(refused.value).startswith(f"{path}: ")
-    assert message in str(refused.value)
-
-
-def test_invalid_numbers_are_rejected(tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
-    text = json.dumps(_submission()).replace("60.0", "NaN", 1)
-    path.write_text(text)
-    with pytest.raises(SubmissionError, match="expected numbers up to 100, found nan"):
-        read_submission(path)
-    path.write_text("{")
-    with pytest.raises(SubmissionError, match="expected a JSON file"):
-        read_submission(path)
-
-
-def test_a_bad_file_in_the_folder_is_reported(tmp_path: Path, scripts: Scripts) -> None:
-    _written(tmp_path, _submission(steps=-1))
-    error = scripts.run(f"{COMMAND} --folder {tmp_path}", FAILED).err
-    assert "mine.json: steps: " in error
-    assert error.count("\n") == 1
-    assert not (tmp_path / "leaderboard.md").exists()
-
-
-@pytest.mark.usefixtures("five_models")
-@pytest.mark.parametrize("arguments", ["--steps 5", "b.zip c.zip d.zip e.zip"])
-def test_too_few_models_are_rejected(arguments: str, scripts: Scripts) -> None:
-    error = scripts.error(f"{COMMAND} --evaluate a.zip {arguments} --name x")
-    assert "expected 5 saved models or more and --steps above 0" in error
-
-
-# --- files ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("key", ["name", "description", "authors", "code"])
-@pytest.mark.parametrize("bad", ["", " ", "\n", "a\nb", "a\x1b[31mb", "\u202e", "x" * 501, "\x00"])
-def test_texts_are_short_and_on_one_line(key: str, bad: str, tmp_path: Path) -> None:
-    path = _written(tmp_path, _submission(**{key: bad}))
-    with pytest.raises(SubmissionError) as refused:
-        read_submission(path)
-    assert str(refused.value).startswith(f"{path}: {key}: expected ")
     assert str(refused.value).isprintable()
+    assert message in str(refused.value)
 
 
 HOSTILE = {
     "lists": "[" * 100_000,
-    "tables": '{"a":' * 100_000,
     "digits": f'{{"steps": {"9" * 5000}}}',
     "scores that are none": '{"duels": {"x": [' + "{}," * 100_000 + "0]}}",
     "runs that are none": '{"generated": {"x": [' + "{}," * 100_000 + "0]}}",
-    "keys": "{" + ",".join(f'"k{i}":0' for i in range(45_000)) + "}",
-    "tasks": '{"duels":{' + ",".join(f'"k{i}":0' for i in range(45_000)) + "}}",
     "a long key": f'{{"{"k" * 100_000}": 0}}',
-    "a long task": json.dumps({"duels": {"k" * 100_000: [1.0]}}),
     "half a character": '{"name": "\\ud800"}',
-    "bytes": "\x00\x01",
-    "nothing": "",
+    "bytes": "\xff\x01",
     "large": f'{{"name": "{"x" * 2**20}"}}',
     "a list": "[]",
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (name in ("keys", "runs that are none")))
-        for name in HOSTILE
-    ],
-)
+@pytest.mark.parametrize("name", HOSTILE)
 def test_other_files_give_a_one_line_error(name: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    path.write_text(HOSTILE[name])
+    path.write_text(HOSTILE[name], encoding="latin-1")
     tracemalloc.start()
     with pytest.raises(SubmissionError) as refused:
         read_submission(path)
@@ -703,22 +549,15 @@ def test_paths_other_than_files_are_rejected(tmp_path: Path) -> None:
     for path in (pipe, tmp_path, Path("/dev/zero"), tmp_path / "none.json", Path("a\0.json")):
         with pytest.raises(SubmissionError, match="expected a JSON file, found "):
             read_submission(path)
-    pipe.unlink()
-    pipe.write_bytes(json.dumps(_submission()).encode("utf-16"))
-    with pytest.raises(SubmissionError, match="expected a JSON file, found "):
-        read_submission(pipe)
-
-
-# --- docs/benchmark.md ---------------------------------------------------------------------
 
 
 def test_the_page_of_the_protocol_names_the_tasks() -> None:
-    rows = {row[0]: row for row in rows_of(page_text("benchmark.md"), "Tracks")}
+    text = page_text("benchmark.md")
+    rows = {row[0]: row for row in rows_of(text, "Tracks")}
     assert list(rows) == list(TRACKS)
     for track in ("duels", "hidden", "battles"):
         names = list(dict.fromkeys(task.scenario for task in TRACKS[track]))
         assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
-    text = page_text("benchmark.md")
     for number in (
         f"at most {protocol.BUDGET:,} environment steps",
         *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
@@ -732,12 +571,9 @@ def test_the_page_of_the_protocol_names_the_tasks() -> None:
     assert keys == list(Submission.model_fields)
     counts = {int(row[1]) for row in rows_of(text, "Kinds of generated scenario")}
     assert counts == set((protocol.GENERATED | protocol.AXES).values())
-
-
-def test_the_page_names_the_tasks_of_each_preset() -> None:
-    rows = {row[0]: row[1] for row in rows_of(page_text("benchmark.md"), "Presets")}
-    assert list(rows) == [f"`{name}`" for name in PRESETS]
+    presets = {row[0]: row[1] for row in rows_of(text, "Presets")}
+    assert list(presets) == [f"`{name}`" for name in PRESETS]
     for name in ("easy", "medium"):
         scenarios = dict.fromkeys(f"`{task.scenario}`" for task in PRESETS[name])
-        assert rows[f"`{name}`"] == ", ".join(scenarios)
+        assert presets[f"`{name}`"] == ", ".join(scenarios)
     assert sorted(task for tasks in PRESETS.values() for task in tasks) == sorted(TASKS.values())

@@ -26,6 +26,7 @@ from wfb_gym.engine.state import LAST_DECISION, State, new_work_spaces
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario
+from wfb_gym.seats import SEATS
 
 from ..solver.small import scenario
 
@@ -97,15 +98,12 @@ def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
     assert np.abs(found.luck).max() > 1.0
 
 
-@pytest.mark.parametrize("seat", ["caster", "dispeller"])
-def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
+def test_the_adjusted_mean_is_the_exact_value() -> None:
     found = play_with_luck(
-        make_agent("veteran"), seat=seat, scenario="archmage-duel", opponent="random",
+        make_agent("veteran"), seat="dispeller", scenario="archmage-duel", opponent="random",
         battles=2000, seed=70_000,
     )  # fmt: skip
-    first, second = ("veteran", "random") if seat == "caster" else ("random", "veteran")
-    sign = 1.0 if seat == "caster" else -1.0
-    exact = sign * solver.evaluate("archmage-duel", first, second)
+    exact = -solver.evaluate("archmage-duel", "random", "veteran")
     error = found.adjusted.std() / np.sqrt(len(found.points))
     assert abs(found.adjusted.mean() - exact) < 4.0 * error
     assert found.variance_ratio > 1.5
@@ -115,11 +113,11 @@ def test_the_adjusted_mean_is_the_exact_value(seat: str) -> None:
 def test_battles_equal_play_and_have_their_own_luck() -> None:
     """With any number of parallel battles, and with internal or external opponents."""
     one: dict[str, Any] = {"seat": "dispeller", "scenario": BATTLE}
+    some: dict[str, Any] = {"battles": 300, "seed": 9_000, **one}
     player = make_agent("veteran")
-    inside = play_with_luck(player, opponent="greedy", battles=300, seed=9_000, **one)
-    outside = play_with_luck(player, opponent=make_agent("greedy"), battles=300, seed=9_000, **one)
-    plain = play_battles(player, opponent="greedy", battles=300, seed=9_000, **one)
-    assert np.array_equal(inside.points, plain)
+    inside = play_with_luck(player, opponent="greedy", **some)
+    outside = play_with_luck(player, opponent=make_agent("greedy"), **some)
+    assert np.array_equal(inside.points, play_battles(player, opponent="greedy", **some))
     assert np.array_equal(inside.points, outside.points)
     assert np.array_equal(inside.luck, outside.luck)
     few = play_with_luck(player, opponent="greedy", battles=3, seed=9_297, **one)
@@ -148,15 +146,14 @@ def test_tracked_battles_equal_played_ones() -> None:
 
 
 def test_luck_of_the_seats_is_opposite() -> None:
-    caster = play_with_luck(
-        make_agent("veteran"), seat="caster", scenario=BATTLE, opponent="veteran", battles=8, seed=1
+    caster, dispeller = (
+        play_with_luck(
+            make_agent("veteran"), seat=seat, scenario=BATTLE, opponent="veteran", battles=8, seed=1
+        ).luck
+        for seat in SEATS
     )
-    dispeller = play_with_luck(
-        make_agent("veteran"), seat="dispeller", scenario=BATTLE, opponent="veteran", battles=8,
-        seed=1,
-    )  # fmt: skip
-    assert np.allclose(caster.luck, -dispeller.luck)
-    assert caster.luck.any()
+    assert np.allclose(caster, -dispeller)
+    assert caster.any()
 
 
 def test_estimates_are_asked_for_decisions() -> None:
@@ -168,10 +165,8 @@ def test_estimates_are_asked_for_decisions() -> None:
         kinds.extend(states["node"][positions.phases == states["phase"]].tolist())
         return phase_estimate(positions)
 
-    play_with_luck(
-        make_agent("greedy"), seat="caster", scenario="archmage-duel", opponent="greedy",
-        battles=20, seed=1, estimate=estimate,
-    )  # fmt: skip
+    one: dict[str, Any] = {"seat": "caster", "scenario": "archmage-duel", "battles": 20, "seed": 1}
+    play_with_luck(make_agent("greedy"), opponent="greedy", estimate=estimate, **one)
     assert kinds
     assert max(kinds) <= LAST_DECISION
 

@@ -11,9 +11,15 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import solve
 
 
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A quick run."""
+    return run(tmp_path_factory.mktemp("hiding"))
+
+
 def run(out: Path, *arguments: str) -> Any:
-    """Return a quick run's results."""
     assert value_of_hiding.main(["--quick", "--out", str(out), *arguments]) == 0
+    assert (out / "value-of-hiding.png").is_file()
     return results_in(out)
 
 
@@ -27,9 +33,8 @@ def test_the_item_is_taken_from_its_bearer_and_hidden() -> None:
     assert hidden.caster == duel.caster
 
 
-def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(tmp_path: Path) -> None:
-    parts = run(tmp_path)["parts"]
-    assert (tmp_path / "value-of-hiding.png").is_file()
+def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(results: Any) -> None:
+    parts = results["parts"]
     assert [part["chance"] for part in parts] == [0.0, 0.5, 1.0]
     lesson = load_scenario("apprentice")
     scroll = lesson.model_copy(
@@ -44,8 +49,8 @@ def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(tmp_p
     assert parts[1]["value"] < parts[1]["known"] - 0.1
 
 
-def test_the_table_has_the_owners_gain(tmp_path: Path) -> None:
-    header, none, half, one = value_of_hiding.hiding_rows(run(tmp_path))
+def test_the_table_has_the_owners_gain(results: Any) -> None:
+    header, none, half, one = value_of_hiding.hiding_rows(results)
     brings = header.index("value of hiding")
     assert float(half[brings]) > 0.1
     assert none[brings] == one[brings] == "0.00"

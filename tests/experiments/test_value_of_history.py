@@ -1,7 +1,6 @@
 """The value of history: information states, averaged policies, the table, resuming."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +10,6 @@ from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
 from tests.support.scripts import results_in
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import HiddenGame
-
-
-def run(out: Path, *arguments: str) -> Any:
-    """Return a quick run's results."""
-    assert value_of_history.main(["--quick", "--out", str(out), *arguments]) == 0
-    return results_in(out)
 
 
 def test_averages_are_a_policy_of_observations() -> None:
@@ -41,12 +34,16 @@ def test_averages_are_a_policy_of_observations() -> None:
 
 
 def test_full_information_loses_nothing(tmp_path: Path) -> None:
-    parts = run(tmp_path)["parts"]
-    assert [part["seat"] for part in parts] == list(SEATS)
-    for part in parts:
+    assert value_of_history.main(["--quick", "--out", str(tmp_path)]) == 0
+    results = results_in(tmp_path)
+    assert [part["seat"] for part in results["parts"]] == list(SEATS)
+    for part in results["parts"]:
         assert part["with"]["score"] == pytest.approx(100.0, abs=0.1)
         assert part["with"]["score"] >= part["without"]["score"] - 0.05
         assert part["without"]["observations"] <= part["with"]["observations"] <= part["decisions"]
+    header, *rows = value_of_history.memory_rows(results)
+    assert [row[:2] for row in rows] == [["hidden-scroll", seat] for seat in SEATS]
+    assert all(len(row) == len(header) for row in rows)
 
 
 @pytest.mark.slow
@@ -56,10 +53,3 @@ def test_forgetting_loses_if_history_matters() -> None:
     )["parts"]
     assert caster["without"]["score"] < 99.0 < 99.9 < caster["with"]["score"]
     assert dispeller["without"]["score"] > 99.9
-
-
-def test_the_table_has_a_row_for_each_seat(tmp_path: Path) -> None:
-    results = run(tmp_path)
-    header, *rows = value_of_history.memory_rows(results)
-    assert [row[:2] for row in rows] == [["hidden-scroll", seat] for seat in SEATS]
-    assert all(len(row) == len(header) for row in rows)

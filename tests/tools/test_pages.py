@@ -32,15 +32,9 @@ def test_a_class_extends_the_text_of_its_base() -> None:
     assert caster["Rewards"] == base["Rewards"]
     assert caster["Description"].startswith(base["Description"])
     assert len(caster["Description"]) > len(base["Description"])
-
-
-def test_the_last_word_on_an_argument_holds() -> None:
-    documented = {
-        one.name: one for one in parse_argument_rows(merge_sections(BattleEnv)["Arguments"])
-    }
-    assert documented["scenario"].default == '"border-skirmish"'
-    assert next(iter(documented)) == "scenario"
-    assert list(documented)[-1] == "seat"
+    arguments = parse_argument_rows(merge_sections(BattleEnv)["Arguments"])
+    assert (arguments[0].name, arguments[0].default) == ("scenario", '"border-skirmish"')
+    assert arguments[-1].name == "seat"
 
 
 def test_wrong_docstrings_are_rejected() -> None:
@@ -53,6 +47,10 @@ def test_wrong_docstrings_are_rejected() -> None:
     Plain.__doc__ = "A seat.\n\n## Wards\n\nNone.\n\n## Version History\n\n* v0: first"
     with pytest.raises(ValueError, match=r"Plain: expected the sections .*see \['Wards'\]"):
         merge_sections(Plain)
+    spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
+    spec.version = 7
+    with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):
+        pages.make_environment_page(spec)
 
 
 def test_arguments_are_those_of_the_signature() -> None:
@@ -67,19 +65,9 @@ def test_arguments_are_those_of_the_signature() -> None:
         check_arguments(CasterEnv, changed)
 
 
-def test_a_version_without_a_history_is_rejected() -> None:
-    spec = deepcopy(gym.spec("wfb_gym/Caster-v0"))
-    spec.version = 7
-    with pytest.raises(ValueError, match="CasterEnv: expected v7 in its Version History"):
-        pages.make_environment_page(spec)
-
-
 def test_stale_pages_are_named(tmp_path: Path) -> None:
     for name in ("kept", "old", "left"):
         (tmp_path / f"{name}.md").write_text("as it was", encoding="utf-8")
-    wanted = {
-        tmp_path / "kept.md": "as it was",
-        tmp_path / "old.md": "new",
-        tmp_path / "more.md": "",
-    }
+    texts = {"kept": "as it was", "old": "new", "more": ""}
+    wanted = {tmp_path / f"{name}.md": text for name, text in texts.items()}
     assert find_stale_files(wanted, tmp_path, "*.md") == ["left.md", "more.md", "old.md"]

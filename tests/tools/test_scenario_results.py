@@ -80,16 +80,15 @@ def test_best_scores_are_not_below_those_of_any_policy() -> None:
 
 def test_points_in_battles_are_per_1000_points_of_army() -> None:
     assert {name: army_size(load_scenario(name)) for name in BATTLES} == BATTLES
-    rows = [
-        row
-        for name in STRENGTH
-        for row in json.loads((RESULTS / f"{name}.json").read_text("utf-8"))["rows"]
-        if row["scenario"] == "dawn-at-grimmwald"
-    ]
     best = scenario_results()["dawn-at-grimmwald"].best
     assert best is not None
-    own = [row for row in rows if row["player"] == best.policy and row["battles"] == best.battles]
-    points = {row["seat"]: row["points"] for row in reversed(own)}  # the first file leads
+    wanted = ("dawn-at-grimmwald", best.policy, best.battles)
+    points = {
+        row["seat"]: row["points"]
+        for name in reversed(STRENGTH)  # the first file leads
+        for row in json.loads((RESULTS / f"{name}.json").read_text("utf-8"))["rows"]
+        if (row["scenario"], row["player"], row["battles"]) == wanted
+    }
     assert best.score == pytest.approx((points["caster"] + points["dispeller"]) / 2 / 2)
 
 

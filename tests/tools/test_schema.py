@@ -66,33 +66,25 @@ def loads(document: dict[str, Any]) -> bool:
     return True
 
 
-def test_the_file_is_current(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_file_is_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert schema.main(["--check"]) == 0, "python -m tools.schema"
     assert main(["schema"]) == 0
     assert json.loads(capsys.readouterr().out) == schema.scenario_schema()
     CHECKER.check_schema(CHECKER.schema)
-
-
-def test_a_stale_file_is_reported(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     monkeypatch.setattr(schema, "FILE", tmp_path / "scenario.schema.json")
     assert schema.main(["--check"]) != 0
     assert "is not current" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_bundled_files_are_valid(path: Path) -> None:
-    assert [error.message for error in CHECKER.iter_errors(tomllib.loads(path.read_text()))] == []
-
-
-def test_examples_of_the_pages_are_valid() -> None:
+def test_bundled_files_and_examples_of_the_pages_are_valid() -> None:
     assert len(EXAMPLES) > 3
-    for text in EXAMPLES:
+    for text in [*EXAMPLES, *(path.read_text(encoding="utf-8") for path in FILES)]:
         assert [error.message for error in CHECKER.iter_errors(tomllib.loads(text))] == [], text
 
 
-@pytest.mark.parametrize("path", FILES[:4] + FILES[-2:], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES[:2] + FILES[-2:], ids=lambda path: path.stem)
 def test_a_misspelt_key_in_any_table_is_an_error(path: Path) -> None:
     document = tomllib.loads(path.read_text(encoding="utf-8"))
     tables = len([*tables_in(document)])
@@ -104,27 +96,21 @@ def test_a_misspelt_key_in_any_table_is_an_error(path: Path) -> None:
         assert not CHECKER.is_valid(changed), table
 
 
+BOLT = {"name": "Bolt", "casting_value": 8}
+HIT = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 4}}
+PROFILE = {"profile": "battle wizard", "level": 1}
+
+
 @pytest.mark.parametrize(
     "document",
     [
         small(spells=["Fire Ball", "fiery blast"]),
         small(spells=[{"name": "fire ball"}]),
-        small(spells=[{"name": "Bolt", "casting_value": 8, "worth": 40}]),
-        small(
-            spells=[
-                {
-                    "name": "Bolt",
-                    "casting_value": 8,
-                    "target": "enemy_unit",
-                    "damage": {"hits": "D6", "strength": 4},
-                    "worth": {"points": 3, "share": 0.5},
-                }
-            ]
-        ),
+        small(spells=[{**BOLT, "worth": 40}]),
+        small(spells=[{**BOLT, **HIT, "worth": {"points": 3, "share": 0.5}}]),
         small(lore="Lore of Fire"),
         small(items=["power stone", "Power Stone"]),
-        {"name": "x", "caster": {"wizards": [{"profile": "battle wizard", "level": 1}]},
-         "dispeller": {}},
+        {"name": "x", "caster": {"wizards": [PROFILE]}, "dispeller": {}},
         with_unit(profile="orc boyz", models=3),
         with_unit(name="Orcs", models=3, toughness=4, points=5),
         with_row(effects=["phase_ends", {"kind": "caster_hit", "strength": 6}]),
@@ -133,7 +119,7 @@ def test_a_misspelt_key_in_any_table_is_an_error(path: Path) -> None:
         with_item(bound={"power_level": 3, "spell": {"name": "Spark", "worth": 10}}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_short_forms_are_valid(document: dict[str, Any]) -> None:
     assert loads(document)
     assert [error.message for error in CHECKER.iter_errors(document)] == []
@@ -144,9 +130,7 @@ def test_short_forms_are_valid(document: dict[str, Any]) -> None:
     [
         small(level=5),
         small(level=2.5),
-        small(lvl=2),
         small(spells="Fire Ball"),
-        small(spells=[{"name": "Fire Ball", "lor": "Fire"}]),
         small(spells=[{"lore": "Fire"}]),
         small(status="asleep"),
         with_unit(models=3),
@@ -158,10 +142,8 @@ def test_short_forms_are_valid(document: dict[str, Any]) -> None:
         with_row(effects=[{"kind": "phase_ends", "strength": 6}]),
         with_row(roll=13),
         with_item(bound={"power_level": 3, "spell": {"name": "Spark", "casting_value": 5}}),
-        with_item(usse=1),
         small() | {"name": "two words"},
         small() | {"phases": True},
-        small() | {"worths": [{"spell": "Fire Ball"}]},
         {"name": "x", "caster": {}},
     ],
     ids=str,
@@ -184,13 +166,15 @@ def test_every_key_has_a_description() -> None:
 def test_words_of_keys_are_listed() -> None:
     """An editor can complete words of the rules, and names of the package."""
     models = schema.scenario_schema()["definitions"]
-    assert "war_machine" in models["Unit"]["properties"]["troop"]["enum"]
-    assert "Orc Boyz" in models["Unit"]["properties"]["profile"]["anyOf"][0]["enum"]
-    assert "Dispel Scroll" in models["Wizard"]["properties"]["items"]["items"]["anyOf"][0]["enum"]
-    assert "Fire Ball" in models["Spell"]["anyOf"][0]["enum"]
-    assert (
-        "phase_ends" in models["MiscastRow"]["properties"]["effects"]["items"]["anyOf"][0]["enum"]
-    )
+    effects = models["MiscastRow"]["properties"]["effects"]["items"]
+    for word, listed in (
+        ("war_machine", models["Unit"]["properties"]["troop"]),
+        ("Orc Boyz", models["Unit"]["properties"]["profile"]["anyOf"][0]),
+        ("Dispel Scroll", models["Wizard"]["properties"]["items"]["items"]["anyOf"][0]),
+        ("Fire Ball", models["Spell"]["anyOf"][0]),
+        ("phase_ends", effects["anyOf"][0]),
+    ):
+        assert word in listed["enum"]
 
 
 def test_tables_of_the_page_are_read() -> None:

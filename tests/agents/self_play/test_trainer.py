@@ -25,17 +25,9 @@ def advantages(
     gamma: float = 1.0,
 ) -> list[float]:
     """Return the advantages of a rollout of one battle."""
-
-    def column(numbers: Any, dtype: Any) -> Any:
-        return np.array(numbers, dtype)[:, None]
-
-    rollout = Rollout(
-        column(values, np.float32),
-        column(rewards, np.float32),
-        column(ended, np.bool_),
-        column(on_policy or [True] * len(values), np.bool_),
-        ([], []),
-    )
+    chosen = on_policy or [True] * len(values)
+    columns: Any = [np.array(each)[:, None] for each in (values, rewards, ended, chosen)]
+    rollout = Rollout._make([*columns, ([], [])])
     found: list[float] = compute_advantages(rollout, gae_lambda, gamma)[:, 0].tolist()
     return found
 
@@ -46,50 +38,48 @@ def test_advantages_of_a_battle_that_was_played_out() -> None:
     assert advantages(*battle, gae_lambda=0.0) == [10.0 + 2.0 - 1.0, 0.0 + 4.0 - 2.0, 5.0 - 4.0]
     half = [11.0 + 0.5 * (2.0 + 0.5 * 1.0), 2.0 + 0.5 * 1.0, 1.0]
     assert advantages(*battle, gae_lambda=0.5) == half
-
-
-def test_points_are_discounted_by_decisions_on_request() -> None:
-    battle = ([1.0, 2.0, 4.0, 9.0], [10.0, 0.0, 5.0], [False, False, True])
+    # Points are discounted by decisions on request.
     assert advantages(*battle, gamma=0.5)[0] == 10.0 + 0.25 * 5.0 - 1.0
     assert advantages(*battle, gamma=0.5, gae_lambda=0.0)[0] == 10.0 + 0.5 * 2.0 - 1.0
-
-
-def test_an_unfinished_battle_has_the_critics_value() -> None:
+    # An unfinished battle has the critic's value, and two battles in a column do not mix.
     assert advantages([1.0, 3.0], [2.0], [False]) == [2.0 + 3.0 - 1.0]
-
-
-def test_results_after_an_exploratory_action_do_not_count_before_it() -> None:
-    found = advantages(
-        [1.0, 2.0, 4.0, 0.0],
-        [0.0, 100.0, 5.0],
-        [False, False, True],
-        on_policy=[True, False, True, True],
-    )
+    assert advantages([1.0, 2.0, 0.0], [3.0, 50.0], [True, True]) == [3.0 - 1.0, 50.0 - 2.0]
+    # Results after an exploratory action do not count before it.
+    played = [True, False, True, True]
+    found = advantages([1.0, 2.0, 4.0, 0.0], [0.0, 100.0, 5.0], battle[2], played)
     assert found[0] == 2.0 - 1.0  # the critic's value of the position, not the 100 points
     assert found[2] == 5.0 - 4.0
 
 
-def test_two_battles_in_one_column_do_not_mix() -> None:
-    assert advantages([1.0, 2.0, 0.0], [3.0, 50.0], [True, True]) == [3.0 - 1.0, 50.0 - 2.0]
+def test_exploratory_actions_count_by_their_weight(tmp_path: Path) -> None:
+    for weight in (0.0, 0.5):
+        settings = small_settings(
+            tmp_path,
+            num_envs=32,
+            exploring_starts=0.0,
+            exploration_weight=weight,
+            entropy_coefficient=1e-12,
+            final_entropy_coefficient=1e-12,
+        )
+        trainer = Trainer(settings)
+        trainer.epsilon[:] = 1.0  # every action is exploratory
+        trainer._draw_epsilon = lambda begun: None  # type: ignore[method-assign]
+        before = weights_of(trainer)
+        trainer.update()
+        pairs = zip(before[0], weights_of(trainer)[0], strict=True)
+        assert all(torch.allclose(a, b, atol=1e-6) for a, b in pairs) == (weight == 0.0)
 
 
-@pytest.mark.parametrize("weight", [0.0, 0.5])
-def test_exploratory_actions_count_by_their_weight(tmp_path: Path, weight: float) -> None:
-    settings = small_settings(
-        tmp_path,
-        exploring_starts=0.0,
-        exploration_weight=weight,
-        entropy_coefficient=1e-12,
-        final_entropy_coefficient=1e-12,
-    )
-    trainer = Trainer(settings)
-    trainer.epsilon[:] = 1.0  # every action is exploratory
-    trainer._draw_epsilon = lambda begun: None  # type: ignore[method-assign]
-    before = [p.clone() for p in trainer.learners[0].network.parameters()]
-    trainer.update()
-    after = list(trainer.learners[0].network.parameters())
-    same = [torch.allclose(a, b, atol=1e-6) for a, b in zip(before, after, strict=True)]
-    assert all(same) == (weight == 0.0)
+def weights_of(trainer: Trainer) -> list[list[torch.Tensor]]:
+    """Return copies of the weights of both networks."""
+    return [
+        [each.detach().clone() for each in learner.network.parameters()]
+        for learner in trainer.learners
+    ]
+
+
+def are_equal(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
 
 
 @pytest.mark.slow
@@ -105,38 +95,23 @@ def test_training_reaches_nearly_the_optimum(tmp_path: Path) -> None:
 
 
 def test_an_initial_entropy_bonus_of_0_stays_0(tmp_path: Path) -> None:
+    sizes = {"num_envs": 32, "rollout": 4, "steps": 10**6, "entropy_coefficient": 0.0}
     weights = []
     for final in (0.0, 0.5):
-        settings = small_settings(
-            tmp_path,
-            num_envs=32,
-            rollout=4,
-            steps=10**6,
-            entropy_coefficient=0.0,
-            final_entropy_coefficient=final,
-        )
-        trainer = Trainer(settings)
+        trainer = Trainer(small_settings(tmp_path, final_entropy_coefficient=final, **sizes))
         trainer.update()
-        weights.append(list(trainer.learners[0].network.parameters()))
-    assert all(torch.equal(a, b) for a, b in zip(*weights, strict=True))
+        weights.append(weights_of(trainer)[0])
+    assert are_equal(*weights)
 
 
 def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
-    (tmp_path / "alone.toml").write_text(ALONE.format(worth=20))
-    path = str(tmp_path / "alone.toml")
-    settings = small_settings(tmp_path, scenario=(path,), num_envs=32, rollout=4)
-    trainer = Trainer(settings)
-    before = [
-        [each.clone() for each in learner.network.parameters()] for learner in trainer.learners
-    ]
+    path = tmp_path / "alone.toml"
+    path.write_text(ALONE.format(worth=20))
+    trainer = Trainer(small_settings(tmp_path, scenario=(str(path),), num_envs=32, rollout=4))
+    before = weights_of(trainer)
     trainer.update()
-    changed = [
-        any(not torch.equal(a, b) for a, b in zip(learner.network.parameters(), own, strict=True))
-        for learner, own in zip(trainer.learners, before, strict=True)
-    ]
-    assert changed == [True, False]
-    scores = exact_scores(trainer, [solver.solve(settings.scenario[0])])
-    assert list(scores) == ["caster"]
+    assert list(map(are_equal, before, weights_of(trainer))) == [False, True]
+    assert list(exact_scores(trainer, [solver.solve(str(path))])) == ["caster"]
 
 
 @pytest.fixture(scope="module")
@@ -166,37 +141,21 @@ def with_words_left(own: Any, left: int) -> None:
     [
         (lambda own: own["archive"]["states"].fill_(255), "position 0: "),
         (lambda own: own["archive"]["states"].fill_(0), "position 0: node: expected a decision"),
-        (
-            lambda own: own["archive"]["scenarios"].fill_(1),
-            r"expected one of 0\.\.0 for each position",
-        ),
+        (lambda own: own["archive"]["scenarios"].fill_(1), r"expected one of 0\.\.0 for each"),
         (lambda own: own["archive"]["seen"].fill_(255), "expected 4194304 buckets"),
-        (lambda own: own.pop("rng"), "'rng'"),
         (lambda own: own["learners"].pop(), "learners: expected 2 entries, found 1"),
         (lambda own: own["battles"].update(battles=b"short"), "bytes"),
         (
             lambda own: own["battles"].update(battles=bytes(len(own["battles"]["battles"]))),
             "battle 0: node: expected a decision",
         ),
-        (lambda own: moments(own).update(exp_avg=torch.zeros(0)), "expected torch.float32 of"),
-        (lambda own: moments(own).update(exp_avg=torch.zeros(1)), "expected torch.float32 of"),
-        (
-            lambda own: moments(own).update(exp_avg=moments(own)["exp_avg"].to(torch.complex64)),
-            "found torch.complex64",
-        ),
         (lambda own: moments(own)["exp_avg"].fill_(torch.nan), "expected finite numbers"),
         (lambda own: moments(own)["exp_avg_sq"].fill_(-1.0), "expected squares"),
         (lambda own: moments(own).update(step=-1.0), "step: expected a finite number from 0"),
         (lambda own: own["epsilon"].fill_(2.0), "epsilon: expected 0 to 1"),
         (lambda own: own["counts"].__setitem__(0, -1), "expected a finite number from 0, found -1"),
-        (
-            lambda own: own["rng"]["state"].update(state=-1),
-            "rng: expected the state of a generator",
-        ),
-        (
-            lambda own: own["rng"].update(bit_generator="MT19937"),
-            "rng: expected the state of a generator",
-        ),
+        (lambda own: own["rng"]["state"].update(state=-1), "rng: expected the state of a gen"),
+        (lambda own: own["rng"].update(bit_generator="MT19937"), "rng: expected the state of a"),
         (lambda own: with_words_left(own, 0), "torch_rng: "),
         (lambda own: with_words_left(own, 255), "torch_rng: expected .* words left, found"),
     ],
@@ -207,13 +166,6 @@ def test_a_checkpoint_with_other_contents_is_rejected_with_one_error(
     state = load_checkpoint(trained.settings.out)
     damage(state["parts"][0])
     with pytest.raises(CheckpointError, match=rf"expected the state of this run, .*{message}"):
-        restore_trainer(trained, state)
-
-
-def test_a_curve_of_a_million_points_is_rejected_at_its_length(trained: Trainer) -> None:
-    state = load_checkpoint(trained.settings.out)
-    state["curve"] = [[]] * 200_000
-    with pytest.raises(CheckpointError, match="at most 10000 items"):
         restore_trainer(trained, state)
 
 
@@ -228,10 +180,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> None:
     """A value of another type raises the one error and changes nothing."""
-    folder = trained.settings.out
-    before = trained.learners[0].network.state_dict()
-    before = {name: each.clone() for name, each in before.items()}
-    whole = load_checkpoint(folder)
+    before = weights_of(trained)
+    whole = load_checkpoint(trained.settings.out)
     second = ("parts", 0, "learners", 1)  # the second is equal to the first
     paths = [
         path
@@ -239,31 +189,32 @@ def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> Non
         if path[0] in ("parts", "curve", "best") and path[:4] != second
     ]
     assert len(paths) > 70
-    for path in paths:
-        *above, last = path
+    for *above, last in paths:
         holder = whole
         for key in above:
             holder = holder[key]
         kept = holder[last]
-        others: list[Any] = [None, "text"]
+        others: list[Any] = ["text"]
         if isinstance(kept, torch.Tensor) and kept.numel() > 1:
-            others += [kept.flatten()[:1], kept.to(torch.complex64), kept[:0]]
+            others = [None, kept.flatten()[:1], kept.to(torch.complex64)]
         for other in others:
             holder[last] = other
             with pytest.raises(CheckpointError, match="expected the state of this run"):
                 restore_trainer(trained, whole)
         holder[last] = kept
-    after = trained.learners[0].network.state_dict()
-    assert all(torch.equal(before[name], each) for name, each in after.items())
+    assert all(map(are_equal, before, weights_of(trained)))
     restore_trainer(trained, whole)
 
 
-@pytest.mark.parametrize("settings", [None, [], "text", {"scenario": "x" * 10**6}])
-def test_settings_of_a_checkpoint_of_any_type_are_compared(trained: Trainer, settings: Any) -> None:
+def test_settings_of_a_checkpoint_of_any_type_are_compared(trained: Trainer) -> None:
     state = load_checkpoint(trained.settings.out)
-    with pytest.raises(CheckpointError) as caught:
-        check_checkpoint({**state, "settings": settings}, trained.settings)
-    assert all(len(line) < 1000 for line in str(caught.value).splitlines())
+    with pytest.raises(CheckpointError, match="at most 10000 items"):
+        restore_trainer(trained, {**state, "curve": [[]] * 200_000})
+    others: list[Any] = [None, [], "text", {"scenario": "x" * 10**6}]
+    for settings in others:
+        with pytest.raises(CheckpointError) as caught:
+            check_checkpoint({**state, "settings": settings}, trained.settings)
+        assert all(len(line) < 1000 for line in str(caught.value).splitlines())
     del state["scenarios"]
     with pytest.raises(CheckpointError, match="expected the settings of a run"):
         check_checkpoint(state, trained.settings)
@@ -272,39 +223,32 @@ def test_settings_of_a_checkpoint_of_any_type_are_compared(trained: Trainer, set
 def test_a_restored_trainer_continues_exactly(tmp_path: Path) -> None:
     settings = small_settings(tmp_path, num_envs=32, rollout=4, steps=10**6)
     whole, first = Trainer(settings), Trainer(settings)
-    for _ in range(6):
+    for _ in range(4):
         whole.update()
-    for _ in range(3):
+    for _ in range(2):
         first.update()
     save_trainer(first)
     assert [each.name for each in tmp_path.iterdir()] == [NAME]
     second = Trainer(settings)
     restore_trainer(second, load_checkpoint(tmp_path))
-    for _ in range(3):
+    for _ in range(2):
         second.update()
     assert (second.frames, second.learned) == (whole.frames, whole.learned)
-    for one, other in zip(second.learners, whole.learners, strict=True):
-        for a, b in zip(one.network.parameters(), other.network.parameters(), strict=True):
-            assert torch.equal(a, b)
+    assert all(map(are_equal, weights_of(second), weights_of(whole)))
 
 
 def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
-    settings = small_settings(tmp_path, num_envs=32, rollout=4, features="raw")
-    trainer = Trainer(settings)
-    for _ in range(3):
-        trainer.update()
-    for seat, learner in enumerate(trainer.learners):
+    trainer = Trainer(small_settings(tmp_path, num_envs=32, rollout=4, features="raw"))
+    trainer.update()
+    for learner, shown in zip(trainer.learners, trainer.decisions, strict=True):
         fields = layout(learner.network.limits).fields
         expected_points = [k for k, field in enumerate(fields) if field.is_expectation]
         assert any("best" in fields[k].name for k in expected_points)
-        shown = trainer.decisions[seat]
+        assert len(shown.observations)
         observations = torch.from_numpy(shown.observations)
-        if not len(observations):
-            continue
         masks = torch.from_numpy(shown.masks)
         before = learner.network(observations, masks)[0]
         changed = observations.clone()
         changed[:, expected_points] += 0.5
         assert torch.equal(learner.network(changed, masks)[0], before)
-        others = observations + 0.5
-        assert not torch.equal(learner.network(others, masks)[0], before)
+        assert not torch.equal(learner.network(observations + 0.5, masks)[0], before)
