@@ -1,5 +1,6 @@
 """Cast history: the last cast and answer of each spell, and the scenarios that record it."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.support.batches import native, random_actions, states_of, through_pic
 from tests.support.builders import army, game, wizard
 from tests.support.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
 from tests.support.playing import IDS, highest
-from wfb_gym.encoding.history import Answer
+from wfb_gym.encoding.history import HISTORY, Answer
 from wfb_gym.encoding.positions import reads_histories
 from wfb_gym.encoding.view import View
 from wfb_gym.engine import actions
@@ -25,7 +26,6 @@ from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import load_scenario
-from wfb_gym.scenario.sizes import DICE as MOST_DICE
 from wfb_gym.solver import ExactGame, HiddenGame
 from wfb_gym.solver.expansion import INLINE
 from wfb_gym.solver.node_index import unpack_states
@@ -328,11 +328,10 @@ def test_a_history_that_no_battle_leads_to_is_rejected() -> None:
     battles = SelfPlayBatch(2, "hidden-duel", history=True)
     battles.reset(1)
     state = battles.get_state()
-    for field, value, expected in (
-        ("dice", MOST_DICE + 1, r"dice\[0\]\[3\]: expected 0\.\.24, found 25"),
-        ("number", 300, r"number\[0\]\[3\]: expected -288\.\.255, found 300"),
-        ("answer", -3, r"answer\[0\]\[3\]: expected -2\.\.24, found -3"),
-    ):
+    bounds = {"dice": "0..24", "number": "-288..255", "answer": "-2..24"}
+    for field in HISTORY.names or ():
+        value = np.iinfo(HISTORY[field].base).max
+        expected = re.escape(f"{field}[0][3]: expected {bounds[field]}, found {value}")
         envs = battles.envs.copy()
         envs["history"][field][1, 0, 3] = value
         with pytest.raises(ValueError, match=rf"^state: battle 1: {expected}"):

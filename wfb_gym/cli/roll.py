@@ -51,7 +51,8 @@ class RollOptions:
         dispel: dispel dice (default: a table).
         total: total to match: the casting total, or the casting value of a spell in play.
         double_six: two 6s dispel any total, as in the 7th edition.
-        bonus: bonus of items to the casting total, or to a dispel roll alone (default: 0).
+        bonus: bonus of items to the casting total, or, without a cast, to the dispel total
+            (default: 0).
         json: print only JSON.
     """
 
@@ -74,14 +75,14 @@ def _meant(options: argparse.Namespace, extra: list[str]) -> str:
     return f"expected options, such as {meant}, found {' '.join(extra)}"
 
 
-class _Question(NamedTuple):
-    """What was asked.
+class _Request(NamedTuple):
+    """The requested roll.
 
     Attributes:
         open: name of the option with the number of dice, which may be without a number.
         given: the other numbers, by option; written to the JSON output of a table.
         chances: chances by number of dice.
-        title: format of the title; `{}` stands for the dice.
+        title: format of the title; `{}` is replaced by the dice.
     """
 
     open: str
@@ -91,16 +92,16 @@ class _Question(NamedTuple):
 
 
 def _run(options: RollOptions) -> None:
-    question = _question(options)
+    request = _request(options)
     _check("bonus", options.bonus, -MOST_DICE, MOST_DICE)
-    dice = getattr(options, question.open)
+    dice = getattr(options, request.open)
     if dice in (None, ALL_DICE):
-        table = {each: question.chances(each) for each in TABLE_DICE}
+        table = {each: request.chances(each) for each in TABLE_DICE}
         if options.json:
             rows = [{"dice": each, **_by_key(chances)} for each, chances in table.items()]
-            print_json({**question.given, "bonus": options.bonus, "rolls": rows})
+            print_json({**request.given, "bonus": options.bonus, "rolls": rows})
             return
-        print(question.title.format(f"1 to {TABLE_DICE[-1]} dice"))
+        print(request.title.format(f"1 to {TABLE_DICE[-1]} dice"))
         head = ("DICE", *(label.upper() for _, label, _ in table[1]))
         cells = [
             (str(each), *(f"{float(chance):.3%}" for _, _, chance in chances))
@@ -108,43 +109,25 @@ def _run(options: RollOptions) -> None:
         ]
         print(format_table([head, *cells], ">" * len(head)))
         return
-    _check(question.open, dice, 1, MOST_DICE)
-    chances = question.chances(dice)
+    _check(request.open, dice, 1, MOST_DICE)
+    chances = request.chances(dice)
     if options.json:
         print_json(_by_key(chances), indent=None)
         return
-    print(question.title.format(_dice(dice)))
+    print(request.title.format(_dice(dice)))
     width = max(len(label) for _, label, _ in chances)
     for _, label, chance in chances:
         print(f"  {label:<{width}}  {float(chance):8.3%}  {chance}")
 
 
-def _question(options: RollOptions) -> _Question:
-    """Return what is asked: a casting roll, a dispel roll, or one after the other."""
+def _request(options: RollOptions) -> _Request:
+    """Return the requested roll: to cast, to dispel, or one after the other."""
     dice, value, dispel, total = options.dice, options.value, options.dispel, options.total
     to_cast = _options(options, _CASTING)
     to_dispel = _options(options, _DISPELLING)
     bonus = f" {options.bonus:+d}" if options.bonus else ""
     if value is not None and dispel is not None and total is None:
-        if dispel == ALL_DICE:
-            if dice is None:
-                raise UsageError("expected a number of dice with --dice, --dispel or both")
-            _check("dice", dice, 1, MOST_DICE)
-            title = f"{_dice(dice)}{bonus} against a casting value of {value}, then {{}} to dispel"
-            return _Question(
-                "dispel",
-                {"value": value, "dice": dice},
-                lambda each: _cast_then_dispel(options, dice, value, each),
-                title,
-            )
-        _check("dispel", dispel, 1, MOST_DICE)
-        title = f"{{}}{bonus} against a casting value of {value}, then {_dice(dispel)} to dispel"
-        return _Question(
-            "dice",
-            {"value": value, "dispel": int(dispel)},
-            lambda each: _cast_then_dispel(options, each, value, int(dispel)),
-            title,
-        )
+        return _request_of_both(options, value, dispel, bonus)
     if to_cast and to_dispel:
         found = f"{to_cast[0]} with {to_dispel[0]}"
         # --dice gives power dice; --dispel gives the number of dispel dice.
@@ -157,7 +140,7 @@ def _question(options: RollOptions) -> _Question:
     if to_cast:
         if value is None:
             raise UsageError(f"expected --value with {to_cast[0]}")
-        return _Question(
+        return _Request(
             "dice",
             {"value": value},
             lambda each: _cast(options, each, value),
@@ -167,11 +150,35 @@ def _question(options: RollOptions) -> _Question:
         raise UsageError("expected --value to cast or --total to dispel, and the dice with it")
     if total is None:
         raise UsageError(f"expected --total with {to_dispel[0]}")
-    return _Question(
+    return _Request(
         "dispel",
         {"total": total},
         lambda each: _dispel(options, each, total),
         f"{{}}{bonus} to dispel a total of {total}",
+    )
+
+
+def _request_of_both(options: RollOptions, value: int, dispel: float, bonus: str) -> _Request:
+    """Return the request for a casting roll and then a dispel roll."""
+    dice = options.dice
+    title = f"{{}}{bonus} against a casting value of {value}, then {{}} to dispel"
+    if dispel != ALL_DICE:
+        against = int(dispel)
+        _check("dispel", against, 1, MOST_DICE)
+        return _Request(
+            "dice",
+            {"value": value, "dispel": against},
+            lambda each: _cast_then_dispel(options, each, value, against),
+            title.format("{}", _dice(against)),
+        )
+    if dice is None:
+        raise UsageError("expected a number of dice with --dice, --dispel or both")
+    _check("dice", dice, 1, MOST_DICE)
+    return _Request(
+        "dispel",
+        {"value": value, "dice": dice},
+        lambda each: _cast_then_dispel(options, dice, value, each),
+        title.format(_dice(dice), "{}"),
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfb_gym._records import Records, as_records
-from wfb_gym.encoding.history import HISTORY, Answer
+from wfb_gym.encoding.history import Answer
 from wfb_gym.encoding.limits import most_dispel_dice, most_own_dice, most_power_dice
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.nodes import CAST_CHOICES, KEEPING, NODES, UNDER_WAY, Mover
@@ -287,8 +287,8 @@ HISTORY_RANGES = {
 def check_histories(record_name: str, histories: Values) -> None:
     """Raise a ValueError for the first of k histories that is out of range; see `Fields`."""
     fields = Fields(record_name, histories)
-    for name in HISTORY.names:
-        fields.check_range(name, *HISTORY_RANGES[name])
+    for name, (low, high) in HISTORY_RANGES.items():
+        fields.check_range(name, low, high)
 
 
 def check_states(

@@ -1,4 +1,4 @@
-"""The search players' values are those of `golden/`, at recorded positions."""
+"""The values of the search players at recorded positions equal the files in `golden/`."""
 
 import json
 from typing import Any
