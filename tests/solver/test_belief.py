@@ -73,9 +73,9 @@ def test_it_finds_the_value_also_with_too_many_histories() -> None:
 
 
 def test_corners_above_the_lines_through_others_are_removed() -> None:
-    hull = _lower_hull([], [(0.0, 5.0), (0.2, 1.0), (0.6, 4.0), (0.8, 1.75), (1.0, 2.0)])
-    assert hull.chances.tolist() == [0.0, 0.2, 1.0]
-    assert hull.values.tolist() == [5.0, 1.0, 2.0]
+    hull = _lower_hull([], [(0.0, 5.0), (0.2, 1.0), (0.6, 4.0), (0.8, 1.2), (1.0, 2.0)])
+    assert hull.chances.tolist() == [0.0, 0.2, 0.8, 1.0]
+    assert hull.values.tolist() == [5.0, 1.0, 1.2, 2.0]
 
 
 def test_other_secrets_and_too_many_positions_are_rejected() -> None:

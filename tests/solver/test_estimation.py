@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import army, known, spell, unit, wizard
+from tests.support.builders import army, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
@@ -15,6 +15,7 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import estimation, game_graph, potential
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
+from ..engine.test_comets import COMET, sky
 from .small import scenario
 
 BATTLE = "border-skirmish"
@@ -152,11 +153,10 @@ def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:
         solver.solve("archmage-duel", max_bytes=50_000)  # until the first arrays are full
 
 
-@pytest.mark.usefixtures("short_slices")
 def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    expected = solver.estimate("archmage-duel")
+    expected = solver.estimate("apprentice")
     done: list[int] = []
     sizes: list[int] = []
 
@@ -166,10 +166,11 @@ def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(
 
     monkeypatch.setattr(estimation, "estimate", estimate)
     monkeypatch.setattr(estimation, "available_cores", lambda: 1)
-    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 2500)
+    monkeypatch.setattr(game_graph, "_SLICE", 10)
+    monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 20)
     monkeypatch.setattr(estimation, "DOUBT", 1)
-    solver.solve("archmage-duel", max_bytes=expected.bytes, progress=done.append)
-    assert sizes == [next(size for size in done if size >= 2500)]
+    solver.solve("apprentice", max_bytes=expected.bytes, progress=done.append)
+    assert sizes == [next(size for size in done if size >= 20)]
 
 
 @pytest.mark.slow
@@ -186,20 +187,21 @@ def test_a_game_near_the_limit_continues(monkeypatch: pytest.MonkeyPatch) -> Non
     assert estimation.ESTIMATE_AFTER < done[-1] < size
 
 
-def comet() -> Scenario:
-    """Return a Comet, which lands on a unit with characters."""
-    heroes = [{"name": name, "unit": "Spears"} for name in ("Captain", "Herald")]
-    foe = army(heroes=heroes, units=[unit(models=3)], dispel_dice=0)
-    return scenario(army(wizard(4, known("The Comet of Casandora")), power_dice=8), foe, phases=5)
+def comet() -> Battle:
+    """Return a battle with a Comet in play, which lands on a unit with a character."""
+    hero = {"name": "Captain", "unit": "Spears"}
+    battle = sky(foe=army(heroes=[hero], units=[unit(models=3)]))
+    battle.works(COMET)
+    return battle
 
 
 @pytest.mark.parametrize(
     "name", ["seventh-edition-duel", "horrors-in-the-mist", "storm-council", "comet"]
 )
 def test_potentials_fall_with_every_move_and_roll(name: str) -> None:
-    packed = pack(comet() if name == "comet" else load_scenario(name))
+    battle = comet() if name == "comet" else Battle(pack(load_scenario(name)))
+    packed = battle.packed_scenarios
     graph = GameGraph(packed, 2**40, merging=True)
-    battle = Battle(packed)
     states = np.zeros(1, STATE)
     states[0] = graph.canonical(battle.state)
     chooser = np.random.default_rng(3)
