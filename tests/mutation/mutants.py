@@ -57,6 +57,14 @@ class Mutant:
         """Return the file's text with the change."""
         return source[: self.start] + self.after.encode() + source[self.end :]
 
+    def changed_line(self, source: bytes) -> tuple[str, str]:
+        """Return the first changed line of the file's text, before and after the change."""
+        was, becomes = (
+            text.decode().splitlines()[self.line - 1].strip()
+            for text in (source, self.apply(source))
+        )
+        return was, becomes
+
 
 def mutants_of(root: Path, path: str) -> list[Mutant]:
     """Return all mutants of a source file, in the order of the text.

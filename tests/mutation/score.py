@@ -71,28 +71,29 @@ def run_part(settings: Settings, mutant: Mutant) -> Line:
             noticed = suite.failure(suite.covering(mutant))
         finally:
             changed.write_bytes(source)
-    return {"mutant": str(mutant), "path": mutant.path, "noticed": noticed}
+    was, becomes = mutant.changed_line(source)
+    found = {"mutant": str(mutant), "path": mutant.path, "was": was, "becomes": becomes}
+    return {**found, "noticed": noticed}
 
 
-def _equivalent() -> dict[str, str]:
-    """Return the reasons why changes cannot be noticed, by change without its line."""
+def equivalent_changes() -> set[tuple[str, ...]]:
+    """Return the file, the line and the changed line of each change that cannot be noticed."""
     with _EQUIVALENT.open("rb") as file:
-        return {each["change"]: each["reason"] for each in tomllib.load(file).get("change", [])}
+        return {_change(each) for each in tomllib.load(file)["change"]}
 
 
-def _without_line(mutant: str) -> str:
-    path, _, change = mutant.split(":", 2)
-    return f"{path}:{change}"
+def _change(line: Line) -> tuple[str, ...]:
+    return line["path"], line["was"], line["becomes"]
 
 
-def _ending(line: Line, equivalent: dict[str, str]) -> str:
+def _ending(line: Line, equivalent: set[tuple[str, ...]]) -> str:
     if line["noticed"]:
         return "timeout" if line["noticed"] == "timeout" else "noticed"
-    return "equivalent" if _without_line(line["mutant"]) in equivalent else "survived"
+    return "equivalent" if _change(line) in equivalent else "survived"
 
 
 def _results(run: Run[Settings, Mutant]) -> Results:
-    equivalent = _equivalent()
+    equivalent = equivalent_changes()
     packages: dict[str, Counter[str]] = {}
     for line in run.lines:
         package = line["path"].split("/")[1]

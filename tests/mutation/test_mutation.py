@@ -55,7 +55,14 @@ def test_a_changed_file_differs_only_in_the_change(tmp_path: Path) -> None:
     path.write_text("é = 'é' < b\n", encoding="utf-8")
     (mutant,) = mutants_of(tmp_path, "sample.py")
     assert mutant.apply(path.read_bytes()).decode() == "é = ('é' <= b)\n"
+    assert mutant.changed_line(path.read_bytes()) == ("é = 'é' < b", "é = ('é' <= b)")
     assert str(mutant) == "sample.py:1: 'é' < b -> ('é' <= b)"
+
+
+def test_every_equivalent_change_is_one_that_is_made() -> None:
+    for path, *lines in score.equivalent_changes():
+        source = (ROOT / path).read_bytes()
+        assert tuple(lines) in {each.changed_line(source) for each in mutants_of(ROOT, path)}
 
 
 def test_drawn_mutants_are_valid_and_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
