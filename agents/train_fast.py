@@ -23,11 +23,11 @@ A run ends after --steps decisions. Time, load and the number of cores change no
 seed and --workers give the same networks on a machine, to the byte.
 
 The run's folder gets caster.npz and dispeller.npz for `wfb_gym.players.learned.NetworkAgent`,
-results.json, curve.png and, until the run is finished, a checkpoint for --resume, which needs the
-same settings. If the scenario can be solved, the run keeps each seat's network with the best exact
-score, and policy.png shows the caster's choices and the points that they give away. Otherwise it
-keeps the last networks and reports points against the scripted players. Several runs have
-consecutive seeds and a folder each; --resume does not repeat finished ones.
+results.json and, until the run is finished, a checkpoint for --resume, which needs the same
+settings. If the scenario can be solved, the run keeps each seat's network with the best exact
+score, curve.png shows the scores, and policy.png the caster's choices and the points that they
+give away. Otherwise it keeps the last networks and reports points against the scripted players.
+Several runs have consecutive seeds and a folder each; --resume does not repeat finished ones.
 """
 
 from wfb_gym._commands import run_main

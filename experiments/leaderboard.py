@@ -64,9 +64,11 @@ def work(
 
 def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[str, bool]:
     """Write or check the page, and return a message and whether the page is out of date."""
-    text = page.make_page(submissions)
     folder = settings.submissions
-    path = page.PAGE if folder == FOLDER else folder / "leaderboard.md"
+    if folder == FOLDER:
+        path, text = page.PAGE, page.make_page(submissions)
+    else:
+        path, text = folder / "leaderboard.md", page.make_page(submissions, folder)
     if not settings.check:
         atomic_write_text(path, text)
         return f"written: {path}", False
@@ -78,8 +80,8 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[
 def _compare(by_name: Mapping[str, Submission], names: Sequence[str]) -> dict[str, Any]:
     """Compute by track the probability that a run of the first submission beats one of the second.
 
-    Only tasks in both submissions count, and `tasks` is their number. Tracks without such tasks are
-    left out.
+    Only tasks in both submissions count: `tasks` is their number, and `means` are the submissions'
+    mean scores in them. Tracks without such tasks are left out.
     """
     for name in names:
         check_known(by_name, name, "--compare")
@@ -93,7 +95,10 @@ def _compare(by_name: Mapping[str, Submission], names: Sequence[str]) -> dict[st
         assert first is not None
         assert second is not None
         found = bootstrap(probability_of_improvement, first, second)
-        results[track] = {**vars(found), "tasks": len(tasks)}
+        means = {
+            name: float(each.mean()) for name, each in zip(names, (first, second), strict=True)
+        }
+        results[track] = {**vars(found), "tasks": len(tasks), "means": means}
     return results
 
 
@@ -102,7 +107,8 @@ def _comparison_line(names: Sequence[str], track: str, found: Mapping[str, Any])
     count, of = found["tasks"], len(TRACKS[track])
     part = "" if count == of else f", {count} of {of} tasks"
     value = Interval(*(found[key] for key in ("value", "low", "high")))
-    return f"{track}{part}: {' beats '.join(names)}: {value}"
+    means = ", ".join(f"{name} {found['means'][name]:.1f}" for name in names)
+    return f"{track}{part}: {means}; {' beats '.join(names)}: {value}"
 
 
 def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The page docs/leaderboard.md, and the submission statistics on it."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
 MISSING = "–"  # noqa: RUF001
 _OVER_BUDGET = "†"
+_LINK = re.compile(r"\[([^\]]+)\]\([^)]+\.md[^)]*\)")
+"""A link to another page, which a folder of one's own does not contain."""
+_OWN_INTRODUCTION = """# Submissions in {folder}
+
+`python -m experiments.leaderboard --folder {folder}` generates this page from the JSON files in the
+folder. The published policies, and an explanation of the columns, are in `docs/leaderboard.md`.
+"""
 INTRODUCTION = """# Leaderboard
 
 This page compares policies under the [benchmark protocol](benchmark.md). The protocol defines the
@@ -221,8 +229,8 @@ def _runs_of(submission: Submission) -> str:
     return f"{runs} run" if runs == 1 else f"{runs} runs"
 
 
-def make_page(submissions: Sequence[Submission]) -> str:
-    """Return the page's text."""
+def make_page(submissions: Sequence[Submission], folder: Path | None = None) -> str:
+    """Return the page's text, or the text of a page in a folder of one's own."""
     entries = rank(submissions)
     shown = [track for track in TRACKS if track != "axes"]
     overall = [["policy", "steps", *shown]]
@@ -247,4 +255,6 @@ def make_page(submissions: Sequence[Submission]) -> str:
         for title, (words, rows) in tables.items()
         if len(rows) > 1
     ]
-    return "\n".join([INTRODUCTION, *parts])
+    if folder is None:
+        return "\n".join([INTRODUCTION, *parts])
+    return _LINK.sub(r"\1", "\n".join([_OWN_INTRODUCTION.format(folder=folder), *parts]))

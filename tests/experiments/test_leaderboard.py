@@ -177,7 +177,9 @@ def test_grading_writes_a_valid_submission(tmp_path: Path, scripts: Scripts) -> 
     assert veteran.authors == "wfb_gym contributors"
     assert optimal.duels["apprentice/caster"][0] > veteran.duels["apprentice/caster"][0]
     text = (tmp_path / "leaderboard.md").read_text()
-    assert text == page.make_page([veteran, optimal])
+    assert text == page.make_page([veteran, optimal], tmp_path)
+    assert text.startswith(f"# Submissions in {tmp_path}\n")
+    assert ".md)" not in text  # links to other pages
     assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
 
 
@@ -446,7 +448,7 @@ def test_comparison_is_the_chance_of_improvement(tmp_path: Path, scripts: Script
     assert ", mine, other, found 'unknown'" in compare("other unknown", FAILED).err
     _write(tmp_path, _submission(name="begun", duels=worse))
     out = compare("begun mine").out
-    assert out.startswith("duels, 1 of 10 tasks: begun beats mine: 0.00 [")
+    assert out.startswith("duels, 1 of 10 tasks: begun 1.0, mine 64.0; begun beats mine: 0.00 [")
     _write(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}))
     expected = "--compare: expected tasks that begun and apart share, found none\n"
     assert compare("begun apart", FAILED).err == expected
