@@ -38,10 +38,10 @@ def test_too_large_positions_are_searched() -> None:
     searcher = make_chooser(make_agent("phase-search"), narrated, 0)
     analysis = analyst.analyse(battle)
     assert not analysis.is_exact
-    assert (
-        analysis.method
-        == "a duel of the best spells in each phase, without casualties in later phases"
-    )
+    method = "a duel of the best spells"
+    assert analysis.method == f"{method} in each phase, without casualties in later phases"
+    last = Analyst(scenario.first_phases(1), most_positions=1_000)
+    assert last.analyse(Battle(pack(scenario.first_phases(1)))).method == method
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))
     assert analysis.values[analysis.best] == max(analysis.values.values())

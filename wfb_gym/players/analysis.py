@@ -89,7 +89,9 @@ class Analyst:
             return _analysis(battle, solution.action_values(battle), True, "exact")
         values = self._phases.action_values(battle)
         if len(values) == len(battle.legal_actions()):
-            method = "a duel of the best spells in each phase, without casualties in later phases"
+            method = "a duel of the best spells"
+            if int(battle.state.phase) < int(battle.packed.phases) - 1:
+                method += " in each phase, without casualties in later phases"
             return _analysis(battle, values, False, method)
         method = "the positions that can follow, each valued as a duel of its best spells"
         return _analysis(battle, self._search.action_values(battle), False, method)

@@ -105,6 +105,8 @@ def _remark(review: Review) -> str:
         return ""
     if review.transcript.scenario.has_hidden_items:
         return ". An estimate for a reader who learns hidden items when they are shown"
+    if review.transcript.scenario.phases == 1:
+        return ". An estimate"
     return (
         ". An estimate of this phase and of the resources left for later phases, "
         "so it jumps where a phase begins"
