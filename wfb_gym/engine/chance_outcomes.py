@@ -156,9 +156,13 @@ def _face_outcomes(
         counts[face + 1] = last + 1
 
 
-@jit(_nrt=True, forceinline=False)
-def _miscast_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start: int) -> int:
-    rows = np.zeros(MISCAST_ROWS)
+@jit(forceinline=False)
+def _miscast_outcomes(
+    packed: PackedScenario, state: State, found: _Outcomes, start: int, work: WorkSpace
+) -> int:
+    rows = work.pmf
+    for row in range(MISCAST_ROWS):
+        rows[row] = 0.0
     chosen = miscast_table_of(packed, state)
     dice = int64(packed.miscast_dice[chosen])
     for reading in range(ROLL_SUMMARY_START[dice], ROLL_SUMMARY_START[dice + 1]):
@@ -208,7 +212,7 @@ def chance_outcomes(
     if is_cast_or_dispel_roll(node):
         return _roll_outcomes(packed, state, found, start, work)
     if node == Node.ROLL_MISCAST:
-        return _miscast_outcomes(packed, state, found, start)
+        return _miscast_outcomes(packed, state, found, start, work)
     if node == Node.ROLL_HIT:
         return _hit_outcomes(packed, state, found, start)
     if has_pmf(node):
