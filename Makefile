@@ -141,7 +141,7 @@ lint: $(STAMP) ## run ruff, the checks of import layers and of style, and mypy
 	$(BIN)/mypy
 
 format: $(STAMP) ## apply ruff's fixes and format the sources
-	$(BIN)/ruff check --fix .
+	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
 constraints: $(STAMP) ## rewrite constraints.txt from the packages installed in .venv
