@@ -10,7 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.support.pages import PACKAGE
+# A failed assertion in a helper module shows its values too, if it is registered before its import.
+pytest.register_assert_rewrite(
+    *(f"tests.{each.name}" for each in Path(__file__).parent.iterdir() if each.is_dir())
+)
+
+from tests.support.pages import PACKAGE  # noqa: E402
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Set before anything loads torch or BLAS, here or in a process that a test starts. There is one

@@ -204,10 +204,6 @@ CUSTOM = (
 """Names of the scenarios of `custom`. Tests make the battles, so collection compiles nothing."""
 
 
-def bundled(name: str) -> Battle:
-    return Battle(table_of(name))
-
-
 @cache
 def census_of(name: str) -> list[Census]:
     if name in custom():
@@ -293,7 +289,7 @@ def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
 
 def test_every_position_of_a_small_scenario() -> None:
     """All actions of both players and all results of the dice."""
-    start = bundled("apprentice")
+    start = Battle(table_of("apprentice"))
     counts = [Census(Eye(start.packed_scenarios, seat)) for seat in (0, 1)]
     todo, known = [start], {start.key()}
     while todo:

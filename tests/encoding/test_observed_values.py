@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.builders import Game, aimed, army, known, lasting, spell, unit, wizard
 from tests.support.builders import game as new_game
+from tests.support.playing import table_of
 from wfb_gym.encoding.limits import fit
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_WIZARD
 from wfb_gym.engine.battle import Battle
@@ -17,7 +18,7 @@ from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
 from wfb_gym.scenario.sizes import ARMIES, TARGETS
 
-from .test_observe import FREE, Census, Eye, bundled
+from .test_observe import FREE, Census, Eye
 
 DUEL_SPELLS = [(5, 20), (8, 40), (9, 50), (11, 60)]
 BEST = [200 / 216 * 20, 1121 / 1296 * 40, 1108 / 1296 * 50, 6224 / 7776 * 60]
@@ -91,7 +92,7 @@ def assert_all_shown(battle: Battle, part: str, wanted: dict[str, float]) -> Non
 
 
 def test_the_duel_at_the_start_and_at_the_choice_of_dice() -> None:
-    battle = bundled("archmage-duel")
+    battle = Battle(table_of("archmage-duel"))
     seen = duel_numbers("own", "enemy") | {"own phase": 1.0, "own pool": 0.6, "enemy pool": 0.4}
     best = dict(enumerate(BEST, 1))
     wanted = seen | {"node nominate": 1.0} | castable("own", 0.5, best)
@@ -104,7 +105,7 @@ def test_the_duel_at_the_start_and_at_the_choice_of_dice() -> None:
 
 def test_the_duel_at_the_dispel() -> None:
     """Fire Ball is cast with three dice, as 12, against four dispel dice and a scroll."""
-    battle = bundled("archmage-duel")
+    battle = Battle(table_of("archmage-duel"))
     battle.play([FIRST_CAST, FIRST_DICE + 3, (4, 5, 3)])
     best = {2: 178 / 216 * 40, 3: 160 / 216 * 50, 4: 108 / 216 * 60}
     seen = duel_numbers("enemy", "own") | castable("enemy", 0.3, best)

@@ -14,12 +14,12 @@ from tests.fuzzing.mutations import change_leaf, damaged, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.fuzzing.state_ranges import problems
 from tests.support.batches import random_actions
+from tests.support.playing import table_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE, Node, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, Status
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
-from wfb_gym.packing import pack
-from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
 _IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 _BATTLES = 128
@@ -98,14 +98,9 @@ def _case(rng: Rng) -> tuple[str, Any]:
     return name, record
 
 
-@cache
-def _packed(name: str) -> Any:
-    return pack(load_scenario(name))
-
-
 def check_position(name: str, state: Any) -> None:
     """Check an accepted position: its ranges, and that its mover has a choice."""
-    packed = _packed(name)
+    packed = table_of(name)
     found = list(problems(np.asarray(packed)[0], state))
     require(not found, f"accepted in {name}: {'; '.join(found)}")
     if state["node"] == Node.END:

@@ -1,7 +1,9 @@
 """Play environments in tests: actions that follow from observations, and records of episodes."""
 
+import json
 from collections.abc import Callable, Iterator
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -44,6 +46,11 @@ def table_of(name: str) -> Any:
 def recorded(name: str) -> Transcript:
     """Return a battle of a bundled scenario between a veteran and random play; read-only."""
     return record(name, "veteran", "random", seed=3)
+
+
+def lines_of(path: Path) -> list[Any]:
+    """Return the lines of a transcript's file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def some(name: str, many: int, few: int = 2) -> int:

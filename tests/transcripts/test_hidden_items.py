@@ -9,7 +9,7 @@ import pytest
 
 from tests.engine.test_hidden_items import twins
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
-from tests.support.playing import narrate_randomly
+from tests.support.playing import lines_of, narrate_randomly
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import PolicySpec
@@ -45,10 +45,6 @@ def play(scenario: Scenario, seed: int) -> Transcript:
     narrated = NarratedBattle(scenario)
     events = tuple(narrate_randomly(narrated, np.random.default_rng(seed)))
     return Transcript(scenario, ("one", "other"), 5, events, narrated.battle.points, True)
-
-
-def lines_of(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_a_deal_is_described_only_to_its_owner() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.envs.test_generated import SMALL
-from tests.support.playing import picks, raw, recorded
+from tests.support.playing import lines_of, picks, raw, recorded
 from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write
@@ -25,10 +25,6 @@ def write_to(transcript: Transcript, folder: Path) -> Path:
     path = folder / "battle.jsonl"
     write(transcript, path)
     return path
-
-
-def lines_of(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def rewrite(path: Path, lines: list[Any]) -> None:

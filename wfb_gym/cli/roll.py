@@ -79,7 +79,7 @@ class _Request(NamedTuple):
     """The requested roll.
 
     Attributes:
-        open: name of the option with the number of dice, which may be without a number.
+        open: name of the option with the dice; without a number, a table is printed.
         given: the other numbers, by option; written to the JSON output of a table.
         chances: chances by number of dice.
         title: format of the title; `{}` is replaced by the dice.
@@ -160,29 +160,23 @@ def _request(options: RollOptions) -> _Request:
 
 def _request_of_both(options: RollOptions, value: int, dispel: float, bonus: str) -> _Request:
     """Return the request for a casting roll and then a dispel roll."""
-    dice = options.dice
-    title = f"{{}}{bonus} against a casting value of {value}, then {{}} to dispel"
-    if dispel != ALL_DICE:
-        against = int(dispel)
-        _check("dispel", against, 1, MOST_DICE)
-        return _Request(
-            "dice",
-            {"value": value, "dispel": against},
-            lambda each: _cast_then_dispel(options, each, value, against),
-            title.format("{}", _dice(against)),
-        )
-    if dice is None:
+    if dispel == ALL_DICE:
+        table_of, other, count = "dispel", "dice", options.dice
+    else:
+        table_of, other, count = "dice", "dispel", int(dispel)
+    if count is None:
         raise UsageError("expected a number of dice with --dice, --dispel or both")
-    _check("dice", dice, 1, MOST_DICE)
+    _check(other, count, 1, MOST_DICE)
+    title = f"{{dice}}{bonus} against a casting value of {value}, then {{dispel}} to dispel"
     return _Request(
-        "dispel",
-        {"value": value, "dice": dice},
-        lambda each: _cast_then_dispel(options, dice, value, each),
-        title.format(_dice(dice), "{}"),
+        table_of,
+        {"value": value, other: count},
+        lambda each: _cast_then_dispel(options, value, **{table_of: each, other: count}),
+        title.format(**{table_of: "{}", other: _dice(count)}),
     )
 
 
-def _dice(count: float) -> str:
+def _dice(count: int) -> str:
     return "1 die" if count == 1 else f"{count} dice"
 
 
@@ -228,9 +222,7 @@ def _dispel(options: RollOptions, dice: int, total: int) -> list[_Chance]:
     return [("dispel", "dispelled", chance), ("", "not dispelled", 1 - chance)]
 
 
-def _cast_then_dispel(
-    options: RollOptions, dice: int, value: int, dispel_dice: int
-) -> list[_Chance]:
+def _cast_then_dispel(options: RollOptions, value: int, *, dice: int, dispel: int) -> list[_Chance]:
     from wfb_gym.rules.casting import Casting, casting_outcome
     from wfb_gym.rules.dice import FACES, roll_counts
     from wfb_gym.rules.dispelling import dispel_chance
@@ -242,7 +234,7 @@ def _cast_then_dispel(
         outcome = casting_outcome(ones, sixes, total, options.bonus, value, may_be_irresistible)
         if outcome == Casting.CAST:
             to_match = total + options.bonus
-            chance = dispel_chance(dispel_dice, to_match, 0, bool(options.double_six))
+            chance = dispel_chance(dispel, to_match, 0, bool(options.double_six))
             dispelled += Fraction(rolls, FACES**dice) * chance
     return [
         ("dispelled", "cast and dispelled", dispelled),
