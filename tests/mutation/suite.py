@@ -130,6 +130,9 @@ class Suite:
         """Run the test files that are not recorded yet, and record which lines they cover.
 
         Other processes may record at the same time.
+
+        Raises:
+            RuntimeError: pytest cannot start in the copy.
         """
         missing = list(files)
         while missing:
@@ -150,7 +153,9 @@ class Suite:
         draft = out.with_suffix(".draft")
         draft.write_text('{"tests": {}, "lines": {}}', encoding="utf-8")
         options = ["-p", "tests.mutation.recording", file]
-        self._run(options, _PATIENCE * LONGEST_FILE, {"RECORDING": str(draft)})
+        ended = self._run(options, _PATIENCE * LONGEST_FILE, {"RECORDING": str(draft)})
+        if ended in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.INTERNAL_ERROR):
+            raise RuntimeError(f"{file} in {self._copy}: pytest cannot start (status {ended:d})")
         draft.rename(out)
 
     def covering(self, mutant: Mutant) -> list[tuple[str, float]]:
