@@ -1,4 +1,4 @@
-"""Every option of every command has a help text."""
+"""Every option of every command has a help text, and learners have the same options."""
 
 import argparse
 import importlib
@@ -72,6 +72,9 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
         pytest.skip(f"needs {error.name}")
     options = dict(options_of(parser_of(monkeypatch, main)))
     assert options
+    if command.startswith("agents."):
+        flags = {flag for action in options.values() for flag in action.option_strings}
+        assert {"--quick", "--json", "--seed", "--out"} <= flags
     assert [name for name, action in options.items() if not meaning(action)] == []
     # Paths are printed relative to the working folder, so they differ on other machines.
     assert [name for name, action in options.items() if str(ROOT) in str(action.help)] == []

@@ -1,4 +1,4 @@
-"""Every item, spell of a lore and miscast effect is played, described and observed.
+"""Every decision, roll, item, spell of a lore and miscast effect is played, described and observed.
 
 A member that is added without a handler fails when a battle with it is played.
 """
@@ -13,12 +13,15 @@ from tests.support.builders import Data, army, known, lasting, miscast, spell, u
 from tests.support.playing import narrate_randomly
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
+from wfb_gym.engine.nodes import NODES
+from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
-from wfb_gym.scenario import scenario_from_dict
+from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.rulesets import MiscastEffect
 from wfb_gym.scenario.spells import lore_spells
 from wfb_gym.transcripts import NarratedBattle
+from wfb_gym.view.armies import SpellStatus
 
 
 def document_of(caster: Data, **keys: Any) -> Data:
@@ -27,18 +30,85 @@ def document_of(caster: Data, **keys: Any) -> Data:
     return {"name": "added", "phases": 2, "caster": caster, "dispeller": dispeller, **keys}
 
 
-def play(narrated: NarratedBattle, seed: int) -> None:
-    """Play on at random; describe every event, and observe every position from both seats."""
+def play(narrated: NarratedBattle, seed: int) -> set[Node | SpellStatus]:
+    """Play on at random; describe every event, and observe every position from both seats.
+
+    Returns:
+        the nodes of the positions, and the statuses of their spells.
+    """
     packed = pack(narrated.scenario)
     views = [View.fitted(packed, seat) for seat in range(2)]
     first_scenario = np.zeros(1, np.int64)
+    met: set[Node | SpellStatus] = {narrated.battle.node}
     for event in narrate_randomly(narrated, np.random.default_rng(seed)):
         assert event.words.endswith(".")
-        narrated.view()
+        met.add(narrated.battle.node)
+        for seen in narrated.view().armies:
+            met |= {spell.status for character in seen.characters for spell in character.spells}
         for view in views:
             (observation,), _ = view.show(first_scenario, narrated.battle._states)
             assert (view.layout.low <= observation).all()
             assert (observation <= view.layout.high).all()
+    return met
+
+
+STONES = ["Luckstone", "Power Stone", "Black Periapt"]
+USUAL = {
+    "caster": army(wizard(4, spell(), lasting(), items=STONES), units=[unit()], power_dice=6),
+    "dispeller": army(
+        wizard(4, spell("Reply"), lasting("Curse", in_play=True), items=STONES),
+        dispel_dice=4,
+    ),
+    "phases": 3,
+    "ruleset": "7e",
+}
+"""A battle that comes to most decisions and rolls."""
+COMET = {"caster": army(wizard(4, known("The Comet of Casandora")), power_dice=12), "phases": 12}
+SHARED_HITS = {
+    "caster": army(wizard(4, known("Fiery Blast")), power_dice=12),
+    "dispeller": army(
+        units=[unit(models=3)],
+        heroes=[{"name": "Hero", "wounds": 2, "points": 100.0, "unit": "Spears"}],
+    ),
+}
+HITS_ON_CASTER = {
+    "caster": army(wizard(4, spell(), wounds=2), power_dice=12),
+    **miscast({"kind": "caster_hits", "dice": "D3", "strength": 4}),
+}
+RARE: dict[Node | SpellStatus, str | Data] = {
+    Node.SWAP_SPELL: "horrors-in-the-mist",
+    Node.ROLL_SPELLS: "horrors-in-the-mist",
+    SpellStatus.UNKNOWN: "horrors-in-the-mist",
+    SpellStatus.NO_TARGET: "horrors-in-the-mist",
+    Node.ROLL_FORGET: "horrors-in-the-mist",
+    Node.TARGET: "redhorn-pass",
+    Node.ROLL_STRIKE: "redhorn-pass",
+    Node.ROLL_LOCK: "redhorn-pass",
+    SpellStatus.CLOSED: "redhorn-pass",
+    Node.ROLL_PANIC: "the-crooked-mile",
+    Node.ROLL_RALLY: "dawn-at-grimmwald",
+    Node.ROLL_STORED: "dawn-at-grimmwald",
+    Node.DEAL: "hidden-scroll",
+    Node.ROLL_COMET: COMET,
+    Node.ROLL_RADIUS: COMET,
+    Node.ROLL_HITS: SHARED_HITS,
+    Node.ROLL_ODD_HIT: SHARED_HITS,
+    Node.ROLL_WOUNDS: HITS_ON_CASTER,
+}
+"""Scenarios that come to the other ones: the name of a bundled one, or keys of a document."""
+
+
+@pytest.mark.parametrize("member", [*NODES, *SpellStatus], ids=lambda member: member.name)
+def test_every_decision_roll_and_status_is_played_described_and_observed(
+    member: Node | SpellStatus,
+) -> None:
+    given = RARE.get(member, USUAL)
+    scenario = (
+        load_scenario(given)
+        if isinstance(given, str)
+        else scenario_from_dict({**document_of(army()), **given})
+    )
+    assert any(member in play(NarratedBattle(scenario), seed) for seed in range(40))
 
 
 @pytest.mark.parametrize("name", bundled_items())
