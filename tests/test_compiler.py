@@ -199,7 +199,12 @@ linking.Library.finalize = finalize
     assert _with_core(tmp_path).startswith("[10, 'expected 0..9'] 0 ")
 
 
-def test_caches_of_other_packages_have_their_own_core(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_core_stored", [False, True])
+def test_caches_of_other_packages_have_their_own_core(
+    tmp_path: Path, stored_with_core: Path, is_core_stored: bool
+) -> None:
+    if is_core_stored:
+        shutil.copytree(stored_with_core, tmp_path, dirs_exist_ok=True)
     other = """
 import numba
 numba.config.CACHE_DIR = sys.argv[1] + "/other"

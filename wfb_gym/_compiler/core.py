@@ -16,6 +16,8 @@ class Core:
     find: Callable[[], tuple[Any, tuple[Any, ...]]]
     members: list[Any] = []  # noqa: RUF012 - dispatchers of all shared functions
     shared: list[tuple[Any, Any]] = []  # noqa: RUF012 - compiled shared functions with results
+    library: Any = None
+    """Library of the core; None until it is loaded."""
     symbols: tuple[str, ...] = ()
     """Symbols of the shared functions' machine code; empty until it is loaded."""
     is_compiling = False  # also True while the core is loaded
@@ -66,7 +68,7 @@ class Core:
                 function.
             library: the core's library.
         """
-        library.is_core = True
+        library.is_core, cls.library = True, library
         symbols = []
         for dispatcher, fndesc, signature in functions:
             dispatcher.add_shared(fndesc, signature, library)

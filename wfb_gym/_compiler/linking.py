@@ -39,15 +39,20 @@ class Library(JITCodeLibrary):
         finally:
             Core.links_ours = False
 
+    def own_module(self) -> Any:
+        """Return the intermediate code for linking, without the callees of an inner function."""
+        return super()._get_module_for_linking()
+
     def _get_module_for_linking(self) -> Any:
-        module = super()._get_module_for_linking()
-        if not self.is_inner or Core.links_ours:
-            return module
+        if not self.is_inner:
+            return _complete_module(self)
         # Numba's own libraries link only their direct callees, so add the indirect ones.
-        module = module.clone()
-        for library in reversed(self._to_link(whole=True, with_core=True)):
-            module.link_in(shared_module_of(library), preserve=True)
-        return module
+        return _linked(self, reversed(self._to_link(whole=True, with_core=True)))
+
+    def serialize_using_object_code(self) -> Any:
+        """Return the data for the cache, without the core."""
+        code = self._get_compiled_object(), self.own_module().as_bitcode()
+        return self.name, "object", code
 
     def _optimize_final_module(self) -> None:
         if Core.is_compiling and not self.is_inner:
@@ -121,14 +126,38 @@ class LoadedLibrary(JITCodeLibrary):
         codegen._engine._defined_symbols.update(symbols)  # noqa: SLF001 - not known otherwise
         return library
 
-    def _get_module_for_linking(self) -> Any:
+    def own_module(self) -> Any:
+        """Return the intermediate code for linking, without the core."""
         if self._bitcode is not None:
             self._shared_module, self._bitcode = llvm.parse_bitcode(self._bitcode), None
         return super()._get_module_for_linking()
 
+    def _get_module_for_linking(self) -> Any:
+        return _complete_module(self)
+
+
+def _complete_module(library: Library | LoadedLibrary) -> Any:
+    """Return an entry's intermediate code, with the core if another package's function links it.
+
+    That package's cache would otherwise refer to the core of this process.
+    """
+    return _linked(library, [Core.library] if library.calls_core else [])
+
+
+def _linked(library: Library | LoadedLibrary, others: Iterable[JITCodeLibrary]) -> Any:
+    """Return a library's intermediate code; add that of others unless ours links it."""
+    module = library.own_module()
+    if Core.links_ours:
+        return module
+    for number, other in enumerate(others):
+        if number == 0:
+            module = module.clone()
+        module.link_in(shared_module_of(other), preserve=True)
+    return module
+
 
 def shared_module_of(library: JITCodeLibrary) -> Any:
     """Return a library's intermediate code for linking, without its callees."""
-    if isinstance(library, Library):
-        return super(Library, library)._get_module_for_linking()
+    if isinstance(library, Library | LoadedLibrary):
+        return library.own_module()
     return library._get_module_for_linking()  # noqa: SLF001 - as in Numba's libraries
