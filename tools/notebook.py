@@ -63,7 +63,11 @@ def run_notebook(notebook: Any) -> Any:
     done = nbformat.from_dict(notebook)
     with TemporaryDirectory() as folder:
         client = NotebookClient(
-            done, timeout=TIMEOUT, kernel_name="python3", resources={"metadata": {"path": folder}}
+            done,
+            timeout=TIMEOUT,
+            kernel_name="python3",
+            coalesce_streams=True,  # a busy machine sends a text in parts
+            resources={"metadata": {"path": folder}},
         )
         client.execute()
     done.metadata = {

@@ -16,6 +16,7 @@ from tests.support.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, s
 from tests.support.playing import IDS, highest
 from wfb_gym.encoding.history import HISTORY, Answer
 from wfb_gym.encoding.positions import reads_histories
+from wfb_gym.encoding.state_validation import HISTORY_RANGES
 from wfb_gym.encoding.view import View
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
@@ -328,10 +329,9 @@ def test_a_history_that_no_battle_leads_to_is_rejected() -> None:
     battles = SelfPlayBatch(2, "hidden-duel", history=True)
     battles.reset(1)
     state = battles.get_state()
-    bounds = {"dice": "0..24", "number": "-288..255", "answer": "-2..24"}
-    for field in HISTORY.names or ():
+    for field, (low, high) in HISTORY_RANGES.items():
         value = np.iinfo(HISTORY[field].base).max
-        expected = re.escape(f"{field}[0][3]: expected {bounds[field]}, found {value}")
+        expected = re.escape(f"{field}[0][3]: expected {low}..{high}, found {value}")
         envs = battles.envs.copy()
         envs["history"][field][1, 0, 3] = value
         with pytest.raises(ValueError, match=rf"^state: battle 1: {expected}"):

@@ -40,3 +40,14 @@ def test_a_changed_output_is_found() -> None:
     assert find_differences(notebook("score 85"), notebook("score 86"))
     assert not find_differences(notebook("score 85", VARIES), notebook("score 86", VARIES))
     assert find_differences(notebook("score 85", VARIES), notebook("no score", VARIES))
+
+
+@needs_jupyter
+def test_a_text_that_arrives_in_parts_is_one_output() -> None:
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    from tools.notebook import run_notebook
+
+    code = "import time\nprint('a', flush=True)\ntime.sleep(0.5)\nprint('b')"
+    (output,) = run_notebook(new_notebook(cells=[new_code_cell(code)])).cells[0].outputs
+    assert output.text == "a\nb\n"
