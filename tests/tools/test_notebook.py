@@ -44,10 +44,10 @@ def test_a_changed_output_is_found() -> None:
 
 @needs_jupyter
 def test_a_text_that_arrives_in_parts_is_one_output() -> None:
-    from nbformat.v4 import new_code_cell, new_notebook
-
     from tools.notebook import run_notebook
 
     code = "import time\nprint('a', flush=True)\ntime.sleep(0.5)\nprint('b')"
-    (output,) = run_notebook(new_notebook(cells=[new_code_cell(code)])).cells[0].outputs
+    cell = {"cell_type": "code", "metadata": {}, "source": code, "outputs": []}
+    sample = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": [cell]}
+    (output,) = run_notebook(sample).cells[0].outputs
     assert output.text == "a\nb\n"

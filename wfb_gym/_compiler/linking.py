@@ -145,7 +145,7 @@ def _complete_module(library: Library | LoadedLibrary) -> Any:
 
 
 def _linked(library: Library | LoadedLibrary, others: Iterable[JITCodeLibrary]) -> Any:
-    """Return a library's intermediate code; add that of others unless ours links it."""
+    """Return a library's intermediate code; add the others' code unless ours links it."""
     module = library.own_module()
     if Core.links_ours:
         return module
