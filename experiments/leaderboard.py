@@ -5,7 +5,7 @@
     python -m experiments.leaderboard --evaluate runs/*/policy.npz --name my-ppo --steps 2000000
     python -m experiments.leaderboard --evaluate runs/duel-*/policy.npz --name duellist \\
         --steps 1000000 --task archmage-duel/caster
-    python -m experiments.leaderboard --compare my-ppo veteran
+    python -m experiments.leaderboard --compare my-ppo veteran greedy
     python -m experiments.leaderboard --again greedy
 
 Without --evaluate the command checks the submissions, JSON files in
@@ -21,11 +21,12 @@ from wfb_gym._commands import run_main
 if __name__ == "__main__":
     run_main("experiments.leaderboard")
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from experiments.experiment import Experiment
 from experiments.leaderboards import page
+from experiments.leaderboards.comparing import COMPARISONS, compare
 from experiments.leaderboards.grading import (
     compare_again,
     entries_again,
@@ -39,7 +40,6 @@ from experiments.leaderboards.searching import find_scenarios, searches, write_s
 from experiments.leaderboards.settings import QUICK, Settings, check_command
 from experiments.leaderboards.submissions import FOLDER, Submission, check_known, read_submissions
 from experiments.outcomes import Line, Outcome, Run
-from experiments.statistics import Interval, bootstrap, probability_of_improvement
 from experiments.workers import Workers
 from wfb_gym.files import atomic_write_text
 
@@ -77,40 +77,6 @@ def update_page(settings: Settings, submissions: Sequence[Submission]) -> tuple[
     return f"{path} is current", False
 
 
-def _compare(by_name: Mapping[str, Submission], names: Sequence[str]) -> dict[str, Any]:
-    """Compute by track the probability that a run of the first submission beats one of the second.
-
-    Only tasks in both submissions count: `tasks` is their number, and `means` are the submissions'
-    mean scores in them. Tracks without such tasks are left out.
-    """
-    for name in names:
-        check_known(by_name, name, "--compare")
-    results: dict[str, Any] = {}
-    for track in TRACKS:
-        both = [getattr(by_name[name], track).keys() for name in names]
-        tasks = [task for task in TRACKS[track] if all(str(task) in each for each in both)]
-        if not tasks:
-            continue
-        first, second = (page.score_matrix(by_name[name], tasks) for name in names)
-        assert first is not None
-        assert second is not None
-        found = bootstrap(probability_of_improvement, first, second)
-        means = {
-            name: float(each.mean()) for name, each in zip(names, (first, second), strict=True)
-        }
-        results[track] = {**vars(found), "tasks": len(tasks), "means": means}
-    return results
-
-
-def _comparison_line(names: Sequence[str], track: str, found: Mapping[str, Any]) -> str:
-    """Describe a track's comparison in one line, with the number of tasks if some are missing."""
-    count, of = found["tasks"], len(TRACKS[track])
-    part = "" if count == of else f", {count} of {of} tasks"
-    value = Interval(*(found[key] for key in ("value", "low", "high")))
-    means = ", ".join(f"{name} {found['means'][name]:.1f}" for name in names)
-    return f"{track}{part}: {means}; {' beats '.join(names)}: {value}"
-
-
 def overall_results(submissions: Sequence[Submission]) -> dict[str, Any]:
     """Return the page's overall table as JSON."""
     results: dict[str, Any] = {}
@@ -131,12 +97,14 @@ def _outcome_of(run: Run[Settings, Any]) -> Outcome:
     if settings.compare:
         # in a folder of one's own, a name means its submission before the published one
         by_name = {each.name: each for each in [*read_submissions(), *submissions]}
-        found = _compare(by_name, settings.compare)
-        texts = [_comparison_line(settings.compare, *each) for each in found.items()]
-        if not found:
-            expected = f"expected tasks that {' and '.join(settings.compare)} share"
+        for name in settings.compare:
+            check_known(by_name, name, "--compare")
+        lines = compare([by_name[name] for name in settings.compare])
+        if not lines:
+            expected = f"expected tasks that two of {', '.join(settings.compare)} share"
             notes.append(f"--compare: {expected}, found none")
-        return Outcome(found, ["\n".join(texts)] if texts else (), notes, failed=not found)
+        texts = [COMPARISONS.text(lines)] if lines else ()
+        return Outcome({"comparisons": lines}, texts, notes, failed=not lines)
     if not failed and not run.interrupted:
         note, failed = update_page(settings, submissions)
         notes.append(note)

@@ -43,7 +43,7 @@ _EXTRAS = {
     "playwright": "dev",
     "pyspiel": "openspiel",
     "sb3_contrib": "train",
-    "scipy": "dev",
+    "scipy": "train",
     "stable_baselines3": "train",
     "tensorboard": "train",
     "tensordict": "torchrl",

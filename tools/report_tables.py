@@ -16,7 +16,7 @@ from agents.figures import (
     draw_scores,
 )
 from agents.self_play.runs import LARGE
-from experiments import horizon, strength, value_of_hiding, value_of_history
+from experiments import coverage, horizon, strength, value_of_hiding, value_of_history
 from experiments.benchmarks import tables
 from experiments.figures.horizon import draw_horizon
 from experiments.figures.speed import draw_speed
@@ -277,6 +277,7 @@ ALL = (
         {"curves.png": "hidden.png"},
         draw=(draw_comparison,),
     ),
+    Report("coverage", "experiments.coverage", 3, coverage.COVERAGE.markdown),
     Report("value-of-history", "experiments.value_of_history", 3, value_of_history.SCORES.markdown),
     Report(
         "hidden-values",

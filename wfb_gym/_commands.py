@@ -37,8 +37,11 @@ _PACKAGES = ("wfb_gym", "experiments", "agents", "tools")
 _SCRIPT = "wfb-gym"
 """The script from ``[project.scripts]``, a shorter name for `wfb_gym`'s command line."""
 _TRAIN = frozenset(
-    ("matplotlib", "rich", "sb3_contrib", "stable_baselines3", "tensorboard", "torch", "tqdm")
-)
+    (
+        "matplotlib", "rich", "sb3_contrib", "scipy", "stable_baselines3", "tensorboard", "torch",
+        "tqdm",
+    )
+)  # fmt: skip
 """Modules that the extra `train` installs, including its dependencies."""
 _STREAMS = {"stdin": "r", "stdout": "w", "stderr": "w"}
 """Modes of the standard streams, ordered by file descriptor."""

@@ -18,7 +18,14 @@ from experiments.leaderboards.protocol import (
     scenarios_at_stake,
 )
 from experiments.leaderboards.submissions import Submission
-from experiments.statistics import Floats, Interval, bootstrap, interquartile_mean, mean
+from experiments.statistics import (
+    Floats,
+    Interval,
+    bootstrap,
+    interquartile_mean,
+    mean,
+    run_interval,
+)
 from experiments.tables import markdown_table
 from wfb_gym.generating import AXES, Axis
 from wfb_gym.seats import SEATS
@@ -41,20 +48,18 @@ tracks and explains how to submit a result. Do not edit this page:
 `python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
 The duels, hidden and generated tracks report exact normalised scores. 100 is optimal play and 0 is
-random play. A single scenario's value is the mean over the runs. Values over several scenarios, as
-under Overall, are interquartile means over scenarios and runs. They leave out the best and the
-worst quarter, so a policy with 100.0 can fail in single scenarios. The battles track reports the
-mean points against random, greedy and veteran, per 1,000 points of army. The
-[gallery](gallery.md) and [strength in battles](experiments/players.md) use another pool (greedy,
-veteran and phase-search:2), so their points in battles are not comparable with these.
+random play. Values are interquartile means over runs, and under Overall over scenarios and runs.
+They leave out the best and the worst quarter, so a policy with 100.0 can fail in single scenarios.
+The battles track reports the mean points against random, greedy and veteran, per 1,000 points of
+army. The [gallery](gallery.md) and [strength in battles](experiments/players.md) use another pool
+(greedy, veteran and phase-search:2), so their points in battles are not comparable with these.
 
 † marks policies that were trained for more steps than the [budget](benchmark.md#budget).
 
 Policies are in the order of their scores in the duels. Policies without one follow, by name.
 
-Brackets contain the 95 % interval of the stratified bootstrap over runs. With five runs of one
-task, it covers the true value in only 84 % of cases. Untrained policies with exact grades have no
-interval.
+Brackets contain the [95 % interval](benchmark.md#reported-statistics) over runs. Untrained policies
+with exact grades have no interval.
 """
 HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that
 never bluffs loses to an enemy who knows the policy.
@@ -110,14 +115,20 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
 def track_interval(submission: Submission, track: str) -> Interval | None:
     """Return a submission's mean score on a track, or None if a task is missing."""
     scores = score_matrix(submission, TRACKS[track])
-    statistic = mean if track == "battles" else interquartile_mean
-    return None if scores is None else bootstrap(statistic, scores)
+    return None if scores is None else _interval(scores, track)
 
 
 def task_interval(submission: Submission, task: Task) -> Interval | None:
-    """Return a submission's mean score on a single scenario's task, or None if it is missing."""
+    """Return a submission's score on a single scenario's task, or None if it is missing."""
     scores = task_scores(submission, task)
-    return None if scores is None else bootstrap(mean, scores)
+    return None if scores is None else _interval(scores, task.track)
+
+
+def _interval(scores: Floats, track: str) -> Interval:
+    """Return the mean points in battles, otherwise the interquartile mean of exact scores."""
+    if track == "battles":
+        return run_interval(mean, scores)
+    return run_interval(interquartile_mean, scores, bounds=(-np.inf, 100.0))
 
 
 def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:

@@ -21,7 +21,7 @@ class Settings:
     Attributes:
         evaluate: grade agents or saved models.
         check: only report whether the page is current.
-        compare: compare two submissions, of the folder or published.
+        compare: compare submissions in pairs, of the folder or published.
         again: grade submissions again, and compare the results.
         find: find the generated scenarios from scratch (minutes).
         name: name of the submission (default: the agent's own).
@@ -41,7 +41,7 @@ class Settings:
 
     evaluate: tuple[str, ...] | None = option(None, exclusive="what", nargs="+", metavar="POLICY")
     check: bool = option(False, exclusive="what")
-    compare: tuple[str, ...] | None = option(None, exclusive="what", nargs=2, metavar="NAME")
+    compare: tuple[str, ...] | None = option(None, exclusive="what", nargs="+", metavar="NAME")
     again: tuple[str, ...] | None = option(None, exclusive="what", nargs="*", metavar="NAME")
     find: bool = option(False, exclusive="what")
     name: str | None = None

@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 from stable_baselines3 import PPO
 
 from experiments.common import FAILED, INTERRUPTED
 from experiments.leaderboards import page, protocol, searching
 from experiments.leaderboards import settings as leaderboard_settings
+from experiments.leaderboards.comparing import compare
 from experiments.leaderboards.grading import keep_model
 from experiments.leaderboards.protocol import (
     POOL,
@@ -432,30 +434,57 @@ def test_json_is_the_overall_table(tmp_path: Path, scripts: Scripts) -> None:
     assert found["generated"] is None
 
 
-def test_comparison_is_the_chance_of_improvement(tmp_path: Path, scripts: Scripts) -> None:
-    def compare(names: str, status: int = 0) -> Said:
+def test_comparisons_are_of_common_tasks(tmp_path: Path, scripts: Scripts) -> None:
+    def said(names: str, status: int = 0) -> Said:
         return scripts.run(f"{COMMAND} --compare {names} --folder {tmp_path}", status)
 
     def compared(names: str) -> Any:
-        return scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")
+        found = scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")
+        return found["comparisons"]
 
     better = {str(task): [63.0, 70.0, 70.0, 70.0, 70.0] for task in TRACKS["duels"]}
     worse = {"apprentice/caster": [1.0] * 5}
     hidden = {"hidden-scroll/caster": [1.0] * 5}
     _write(tmp_path, _submission())
     _write(tmp_path, _submission(name="other", duels=better))
-    assert compared("other mine")["duels"]["value"] == pytest.approx((4 * 5 + 2) / 25)
-    assert ", mine, other, found 'unknown'" in compare("other unknown", FAILED).err
+    (line,) = compared("other mine")
+    assert line["improvement"]["value"] == pytest.approx((4 * 5 + 2) / 25)
+    assert line["difference"]["value"] == pytest.approx(68.6 - 64.0)
+    assert line["p"] < 1e-3
+    assert ", mine, other, found 'unknown'" in said("other unknown", FAILED).err
     _write(tmp_path, _submission(name="begun", duels=worse))
-    out = compare("begun mine").out
-    assert out.startswith("duels, 1 of 10 tasks: begun 1.0, mine 64.0; begun beats mine: 0.00 [")
+    row = said("begun mine").out.splitlines()[2]
+    assert row.split()[:7] == ["begun", "mine", "duels", "1", "of", "10", "1.0"]
     _write(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}))
-    expected = "--compare: expected tasks that begun and apart share, found none\n"
-    assert compare("begun apart", FAILED).err == expected
+    expected = "--compare: expected tasks that two of begun, apart share, found none\n"
+    assert said("begun apart", FAILED).err == expected
     _write(tmp_path, _submission(name="random", duels=worse))  # instead of the published one
     for names, wanted in (("begun random", 0.5), ("begun greedy", 0.0), ("greedy begun", 1.0)):
-        (only,) = compared(names).values()
-        assert (only["value"], only["tasks"]) == (wanted, 1)
+        (only,) = compared(names)
+        assert (only["improvement"]["value"], only["tasks"], only["p"]) == (wanted, 1, None)
+    several = compared("begun mine other")
+    assert [line["policies"] for line in several] == [
+        ["begun", "mine"], ["begun", "other"], ["mine", "other"]
+    ]  # fmt: skip
+    assert several[2]["p"] > line["p"]  # adjusted for three comparisons
+
+
+def test_generated_scenarios_are_paired() -> None:
+    """Ours is a point better in every scenario, though scenarios differ far more."""
+    rng = np.random.default_rng(0)
+    key = "generated-phase/caster"
+    theirs = rng.normal(70.0, 20.0, size=len(scenarios_at_stake(TASKS[key])))
+    ours = theirs + rng.normal(1.0, 0.5, size=len(theirs))
+    first, second = (
+        Submission(**_submission(name=name, duels={}, generated={key: [list(scores)] * 5}))
+        for name, scores in (("ours", ours), ("theirs", theirs))
+    )
+    (line,) = compare([first, second])
+    expected = stats.ttest_rel(ours, theirs)
+    assert line["p"] == pytest.approx(expected.pvalue, rel=0.5)
+    low, high = expected.confidence_interval()
+    assert line["difference"]["low"] == pytest.approx(low, abs=0.02)
+    assert line["difference"]["high"] == pytest.approx(high, abs=0.02)
 
 
 def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: Scripts) -> None:

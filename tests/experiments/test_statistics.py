@@ -10,13 +10,17 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
+from experiments import coverage
 from experiments.statistics import (
     Interval,
+    adjust_for_many,
     bootstrap,
     interquartile_mean,
     mean,
+    p_value,
     probability_of_improvement,
     resample,
+    run_interval,
 )
 
 SIZES = st.tuples(st.integers(1, 6), st.integers(1, 6))
@@ -82,6 +86,43 @@ def test_without_randomness_the_interval_has_no_width() -> None:
     found = bootstrap(interquartile_mean, np.array([[10.0, 20.0, 60.0, 90.0]]))
     assert found == Interval(40.0, 40.0, 40.0)
     assert str(found) == "40.00 [40.00, 40.00]"
+
+
+def test_the_interval_of_few_runs_is_students() -> None:
+    scores = np.random.default_rng(5).normal(90.0, 3.0, size=(5, 1))
+    found = run_interval(mean, scores, resamples=20_000)
+    low, high = stats.t.interval(0.95, 4, scores.mean(), stats.sem(scores[:, 0]))
+    assert found.low == pytest.approx(low, rel=1e-3)
+    assert found.high == pytest.approx(high, rel=1e-3)
+    bounded = run_interval(mean, scores, bounds=(0.0, found.value))
+    assert (bounded.low, bounded.high) == (run_interval(mean, scores).low, found.value)
+    for same in ([[3.0]], [[3.0, 5.0]], [[3.0], [3.0], [3.0]]):
+        assert run_interval(mean, np.array(same)).half_width == 0.0
+
+
+def test_equal_tasks_add_up_to_more_degrees_of_freedom() -> None:
+    rng = np.random.default_rng(6)
+    column = rng.normal(90.0, 3.0, size=(5, 1))
+    error = 3.0 * stats.sem(column[:, 0]) / 3.0**1.5
+    found = run_interval(mean, np.repeat(column, 3, axis=1), resamples=20_000)
+    assert found.half_width == pytest.approx(stats.t.ppf(0.975, 12) * error, rel=0.02)
+
+
+def test_p_values_are_students_and_adjusted_for_many() -> None:
+    scores = np.random.default_rng(7).normal(1.0, 1.0, size=(8, 1))
+    expected = stats.ttest_1samp(scores[:, 0], 0.0).pvalue
+    assert p_value(mean, scores) == pytest.approx(expected, rel=0.1)
+    assert p_value(mean, np.ones((5, 2))) is None
+    assert adjust_for_many([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert adjust_for_many([0.5, 0.6]) == [1.0, 1.0]
+    assert adjust_for_many([]) == []
+
+
+def test_intervals_of_few_runs_cover_the_truth() -> None:
+    settings = coverage.Settings(trials=400)
+    for scores in coverage.SCORES:
+        line = coverage.simulate(settings, coverage.Simulation(scores, runs=5, tasks=1))
+        assert line["percentile"] < 0.92 < line["student"]
 
 
 def test_the_chance_of_improvement() -> None:
