@@ -23,10 +23,12 @@ from wfb_gym.players.search.mcts import MctsAgent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import PlySearchAgent
 
+from ...solver.small import SMALL, small
 from .positions import positions, scenario_of
 
-FOLDER = Path(__file__).parent / "golden"
+FILE = Path(__file__).with_name("golden.json")
 SCENARIOS = (
+    *SMALL,
     "apprentice",
     "hidden-duel",
     "phase-500:17",
@@ -56,9 +58,10 @@ def eager_choices(battle: Battle) -> list[int]:
 def decisions(name: str) -> Iterator[Battle]:
     """Yield decisions with a choice: in each game, the first of its kind for each army."""
     found = 0
+    scenario = small(name) if name in SMALL else scenario_of(name)
     for game, choices in enumerate((eager_choices, Battle.legal_actions, eager_choices)):
         seen = set()
-        for battle in positions(scenario_of(name), np.random.default_rng(game), choices):
+        for battle in positions(scenario, np.random.default_rng(game), choices):
             kind = battle.node, battle.mover, int(battle.state.attempt)
             if battle.is_chance() or len(battle.legal_actions()) == 1 or kind in seen:
                 continue
@@ -94,19 +97,15 @@ def _by_code(values: dict[int, float]) -> dict[str, float]:
     return {str(code): value for code, value in values.items()}
 
 
-def file_of(name: str) -> Path:
-    """Return the file of a scenario's golden values."""
-    return FOLDER / f"{name.replace(':', '-')}.json"
-
-
 def main() -> None:
-    """Write the golden values of every scenario."""
-    FOLDER.mkdir(exist_ok=True)
+    """Write the golden values of every scenario, one decision per line."""
+    parts = []
     for name in SCENARIOS:
-        text = json.dumps(values_of(name))
-        rows = json.loads(text, parse_float=lambda word: round(float(word), 9))
-        lines = ",\n".join(json.dumps(row) for row in rows)
-        file_of(name).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+        rows = json.loads(
+            json.dumps(values_of(name)), parse_float=lambda word: round(float(word), 9)
+        )
+        parts.append(f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
+    FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
