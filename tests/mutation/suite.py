@@ -29,7 +29,7 @@ FOLDERS = {
     "engine": ("engine", "encoding", "packing", "solver", "envs", "opponents", "players"),
     "encoding": ("encoding", "envs", "players", "interop"),
     "solver": ("solver", "players"),
-    "players": ("players", "opponents"),
+    "players": ("players", "opponents", "interop", "solver", "encoding"),
     "envs": ("envs", "interop"),
     "packing": ("packing", "engine", "encoding", "view"),
 }
