@@ -17,7 +17,7 @@ from wfb_gym.generating import KINDS, KINDS_OF_AXES, Generation
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Actions, Agent, Masks, Observations, require_positions
 from wfb_gym.scenario import Scenario
-from wfb_gym.seats import seat_number
+from wfb_gym.seats import SEATS, seat_number
 
 
 class _InOwnSizes:
@@ -79,11 +79,16 @@ def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
     for name, limits in known.items():
         if sizes[name] == found:
             return limits
+    name, (own, other) = getattr(agent, "name", "agent"), (SEATS[number], SEATS[1 - number])
+    if found == space_sizes(fit(packed, 1 - number)):
+        raise ValueError(
+            f"{name}: expected a {own}'s model for {scenario.name}, found a {other}'s; join two "
+            f"models to play both seats: {'+'.join(f'{seat.upper()}.npz' for seat in SEATS)}"
+        )
     expected = ", ".join(f"{size} and {n} ({name})" for name, (size, n) in sizes.items())
     raise ValueError(
-        f"{getattr(agent, 'name', 'agent')}: expected a model for {scenario.name} of one of these "
-        f"sizes of observations and numbers of actions: {expected}; found {found.size} and "
-        f"{found.actions}"
+        f"{name}: expected a model for {scenario.name} of one of these sizes of observations and "
+        f"numbers of actions: {expected}; found {found.size} and {found.actions}"
     )
 
 

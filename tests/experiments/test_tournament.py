@@ -287,7 +287,9 @@ def test_a_model_of_other_sizes_fails_only_its_cells(tmp_path: Path) -> None:
     fine = {(c["caster"], c["dispeller"]): c for c in duel["cells"]}
     assert fine[path, "random"]["exact"] is not None
     assert fine[path, "random"]["battles"] == 20
-    assert fine["random", path]["failure"]["seat"] == "dispeller"
+    failure = fine["random", path]["failure"]
+    assert failure["seat"] == "dispeller"
+    assert "expected a dispeller's model for archmage-duel, found a caster's" in failure["reason"]
     (rating,) = [each for each in found["rating"] if each["agent"] == path]
     assert (rating["rating"], rating["dispelling"]) == (None, None)
     assert rating["casting"] is not None
