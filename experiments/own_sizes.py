@@ -79,11 +79,11 @@ def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
     for name, limits in known.items():
         if sizes[name] == found:
             return limits
-    name, (own, other) = getattr(agent, "name", "agent"), (SEATS[number], SEATS[1 - number])
+    name = getattr(agent, "name", "agent")
     if found == space_sizes(fit(packed, 1 - number)):
         raise ValueError(
-            f"{name}: expected a {own}'s model for {scenario.name}, found a {other}'s; join two "
-            f"models to play both seats: {'+'.join(f'{seat.upper()}.npz' for seat in SEATS)}"
+            f"{name}: expected a {SEATS[number]}'s model for {scenario.name}, found a "
+            f"{SEATS[1 - number]}'s; join two models to play both seats: CASTER+DISPELLER"
         )
     expected = ", ".join(f"{size} and {n} ({name})" for name, (size, n) in sizes.items())
     raise ValueError(

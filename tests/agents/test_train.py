@@ -96,7 +96,7 @@ def test_other_algorithms_are_graded_and_saved(
     scripts.run(f"{SMALL} --algorithm {algorithm} --out {tmp_path} --final-battles 16")
     found = results_in(tmp_path)
     assert found["args"]["algorithm"] == algorithm
-    agent = make_agent(tmp_path / "model.zip", deterministic=True)
+    agent = make_agent(f"argmax:{tmp_path / 'model.zip'}")
     again = normalised_score("apprentice", agent, "caster")
     assert again.score == pytest.approx(found["exact"]["trained"]["score"])
     seconds = [point["seconds"] for point in found["curve"]]
@@ -105,7 +105,7 @@ def test_other_algorithms_are_graded_and_saved(
 
 def test_the_saved_model_plays_as_it_was_graded(out: Path, results: dict[str, Any]) -> None:
     battles: dict[str, Any] = {"scenario": "apprentice", "battles": 128, "seed": FINAL_SEED}
-    agent = make_agent(out / "model.zip", deterministic=True)
+    agent = make_agent(f"argmax:{out / 'model.zip'}")
     points = play_battles(agent, seat="dispeller", opponent="veteran", **battles)
     graded = results["grades"]["trained"]["veteran"]["mean"]
     assert mean_points(points).mean == pytest.approx(graded)

@@ -32,6 +32,18 @@ def test_files_are_known_by_their_ending(path: str, ending: str) -> None:
     assert (spec.name, spec.path, spec.ending, spec.is_file) == (path, Path(path), ending, True)
 
 
+def test_models_take_their_likeliest_action_or_sample() -> None:
+    assert PolicySpec.parse("a.npz").deterministic is None
+    spec = PolicySpec.parse("argmax:C:/b.zip")
+    assert (spec.path, spec.deterministic, spec.is_file) == (Path("C:/b.zip"), True, True)
+    shipped = PolicySpec.parse("sample:apprentice/caster")
+    found = shipped.name, shipped.deterministic, shipped.is_file
+    assert found == ("apprentice/caster", False, False)
+    for text in ("veteran", "mcts:20", "generalist:1", "sample:b.zip", ""):
+        with pytest.raises(ValueError, match="expected a saved model's path after argmax:"):
+            PolicySpec.find(f"argmax:{text}", "who")
+
+
 @pytest.mark.parametrize(
     ("text", "hint"),
     [

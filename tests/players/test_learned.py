@@ -255,6 +255,38 @@ def test_a_general_player_needs_positions_of_its_seat_within_its_limits(
         either.act(larger.observations, larger.masks, larger.positions)
 
 
+@pytest.mark.parametrize("is_general", [False, True])
+def test_a_network_samples_its_actions_or_takes_the_likeliest(
+    general: NetworkAgent, is_general: bool
+) -> None:
+    shown = met(DUEL, 0)
+    network = general.network if is_general else network_for(DUEL, 0, "flat")
+    inputs = shown.observations, shown.masks, shown.positions
+    likeliest = NetworkAgent(network, 0, general=is_general)
+    sampling = NetworkAgent(network, 0, general=is_general, deterministic=False, seed=3)
+    chances = sampling.action_probabilities(*inputs)
+    assert chances.sum(axis=1) == pytest.approx(1.0)
+    assert (chances[~shown.masks] == 0.0).all()
+    assert (chances.argmax(axis=1) == likeliest.act(*inputs)).all()
+    certain = likeliest.action_probabilities(*inputs)
+    assert (certain.argmax(axis=1) == likeliest.act(*inputs)).all()
+    assert set(np.unique(certain)) == {0.0, 1.0}
+    drawn = np.mean([np.eye(chances.shape[1])[sampling.act(*inputs)] for _ in range(400)], axis=0)
+    assert np.abs(drawn - chances).max() < 0.15
+    again = NetworkAgent(network, 0, general=is_general, deterministic=False, seed=3)
+    first, second = again.act(*inputs), again.act(*inputs)
+    assert (first != second).any()
+
+
+def test_the_way_to_play_is_part_of_a_models_name(tmp_path: Path) -> None:
+    path = tmp_path / "caster.npz"
+    save_network(network_for(DUEL, 0, "flat"), path, {"seat": 0, "scenario": DUEL})
+    likeliest, sampled = (
+        solver.normalised_score(DUEL, f"{way}:{path}", 0).guaranteed for way in ("argmax", "sample")
+    )
+    assert solver.normalised_score(DUEL, str(path), 0).guaranteed == likeliest != sampled
+
+
 def test_a_general_player_returns_its_probabilities(general: NetworkAgent) -> None:
     shown = met(DUEL, 0)
     rows = np.flatnonzero(shown.positions.arrays.decides())[::3]

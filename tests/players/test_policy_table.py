@@ -56,6 +56,14 @@ def test_a_table_has_its_probabilities(path: Path, seat: int) -> None:
     assert declared_sizes(agent) == space_sizes(fit(pack(load_scenario(DUEL)), seat))
 
 
+def test_a_table_may_take_its_likeliest_actions(path: Path) -> None:
+    write_table(path, 0, 0.7)
+    likeliest = solver.normalised_score(DUEL, f"argmax:{path}", 0)
+    sampled = solver.normalised_score(DUEL, f"sample:{path}", 0)
+    assert likeliest.guaranteed == pytest.approx(likeliest.optimum)
+    assert sampled.guaranteed < sampled.optimum - 0.1
+
+
 def test_a_table_plays_as_an_opponent_too(path: Path) -> None:
     write_table(path, 1, 0.7)
     points = [

@@ -1,4 +1,4 @@
-"""Policies by name: parses ``NAME``, ``NAME:OPTION`` and file paths.
+"""Policies by name: parses ``NAME``, ``NAME:OPTION``, file paths and ``argmax:PATH``.
 
 A `PolicySpec` corresponds to Gymnasium's `EnvSpec`: it names the module that makes the policy.
 `PolicySpec.make` imports that module. Parsing a name is therefore fast, and the solver can make
@@ -6,7 +6,7 @@ players even though players import the solver.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -43,6 +43,8 @@ GENERALIST = "generalist"
 TABLE_ENDING = ".table.npz"
 """File name ending for tables (`wfb_gym.players.policy_table`)."""
 
+WAYS = {"argmax": True, "sample": False}
+"""Prefixes of a model's path: whether it takes its most likely action, or samples its actions."""
 _MAX_DIGITS = 6
 _LONGEST_ENDING = 5
 """Maximum length of a suffix that marks a file name, including the dot."""
@@ -61,8 +63,8 @@ _MAKERS = {
     "mcts": _Maker("wfb_gym.players.search.mcts:MctsAgent", ("seed",)),
     "phase-search": _Maker("wfb_gym.players.search.phase_search:PhaseSearchAgent"),
     "search": _Maker("wfb_gym.players.search.ply_search:PlySearchAgent"),
-    TABLE_ENDING: _Maker("wfb_gym.players.policy_table:TableAgent", ("seed",)),
-    ".npz": _Maker("wfb_gym.players.learned:NetworkAgent"),
+    TABLE_ENDING: _Maker("wfb_gym.players.policy_table:TableAgent", ("deterministic", "seed")),
+    ".npz": _Maker("wfb_gym.players.learned:NetworkAgent", ("deterministic", "seed")),
     ".zip": _Maker("wfb_gym.players.sb3_model:load_policy", ("deterministic", "seed")),
 }
 """Makers of the other policies, by name or file name ending."""
@@ -86,20 +88,23 @@ class PolicySpec:
         option: the number after the colon: the probability of a random action, or a count. None if
             no option is given.
         path: path of the policy's file. None for players without a file.
+        deterministic: whether a model takes its most likely action (True) or samples its actions
+            (False). None for the default of its file format, and for players without a file.
     """
 
     text: str
     name: str
     option: float | None = None
     path: Path | None = None
+    deterministic: bool | None = None
 
     @classmethod
     def parse(cls, text: str | Path, who: str = "policy") -> "PolicySpec":
         """Parse a name or a path, without opening any file.
 
         Args:
-            text: a member of `NAMES` or `SHIPPED`, "NAME:OPTION", or the path of a .zip or .npz
-                file.
+            text: a member of `NAMES` or `SHIPPED`, "NAME:OPTION", the path of a .zip or .npz file,
+                or a path or a member of `SHIPPED` after a member of `WAYS` and a colon.
             who: name of the argument or option, for error messages.
 
         Raises:
@@ -119,6 +124,12 @@ class PolicySpec:
         """
         text = str(text)
         name, colon, option = text.partition(":")
+        if colon and name in WAYS:
+            model = None if option.partition(":")[0] in WAYS else cls.find(option, who)
+            if model is None or model.path is None or model.option is not None:
+                expected = f"{who}: expected a saved model's path after {name}:"
+                raise ValueError(f"{expected}, found {option!r}")
+            return replace(model, text=text, deterministic=WAYS[name])
         if name in SCRIPTED:
             return cls(text, name, _parse_probability(name, option, who) if colon else None)
         if name in SEARCHING or (name == GENERALIST and colon):
@@ -155,7 +166,6 @@ class PolicySpec:
     def make(
         self,
         *,
-        deterministic: bool = False,
         seed: int | None = None,
         scenario: Any = "archmage-duel",
         seat: int | str = 0,
@@ -167,9 +177,9 @@ class PolicySpec:
             ValueError: if the file is not a playable model.
             TooLarge: if the scenario has too many positions to solve.
         """
-        context = {
-            "deterministic": deterministic, "seed": seed, "scenario": scenario, "seat": seat,
-        }  # fmt: skip
+        context = {"seed": seed, "scenario": scenario, "seat": seat}
+        if self.deterministic is not None:
+            context["deterministic"] = self.deterministic
         if self.is_scripted:
             return _call(_SCRIPTED_MAKER, context, self.name, self.option)
         if self.path is not None:
@@ -229,7 +239,7 @@ def unknown_policy(who: str, player: Any, others: str = "") -> ValueError:
     return ValueError(
         f"{who}: expected one of {', '.join(NAMES)}, veteran:0.2 to act at random with that "
         f"probability, a shipped policy ({', '.join(SHIPPED)}){others}, or a saved model's path "
-        f"ending in .zip or .npz, found {player!r}{hint}"
+        f"ending in .zip or .npz, also after argmax: or sample:, found {player!r}{hint}"
     )
 
 
@@ -239,7 +249,8 @@ def _load(entry_point: str) -> Callable[..., Any]:
 
 
 def _call(maker: _Maker, context: dict[str, Any], *options: Any, **more: Any) -> Any:
-    return _load(maker.entry_point)(*options, **{key: context[key] for key in maker.takes}, **more)
+    taken = {key: context[key] for key in maker.takes if key in context}
+    return _load(maker.entry_point)(*options, **taken, **more)
 
 
 def _parse_probability(name: str, option: str, who: str) -> float:

@@ -7,7 +7,7 @@ it.
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,6 +128,11 @@ def action_probabilities_of(
     chosen = agent.act(observations, masks, positions)
     probabilities[np.arange(len(chosen)), chosen] = 1.0
     return probabilities
+
+
+def certain(chosen: Actions, like: NDArray[Any]) -> Probabilities:
+    """Return probability 1 for the chosen actions (k,); `like` has the shape (k, actions)."""
+    return np.where(np.arange(like.shape[1]) == chosen[:, None], 1.0, 0.0)
 
 
 def draw_actions(probabilities: Probabilities, rng: np.random.Generator) -> Actions:

@@ -1,6 +1,6 @@
 """Agents that play with a network from `wfb_gym.players.network`, loaded from a .npz file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,14 @@ from wfb_gym.encoding.positions import PositionArrays, Positions
 from wfb_gym.encoding.view import View
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.players.interface import Actions, Masks, Observations
+from wfb_gym.players.interface import (
+    Actions,
+    Masks,
+    Observations,
+    Probabilities,
+    certain,
+    draw_actions,
+)
 from wfb_gym.players.network import PolicyNetwork, load_network
 from wfb_gym.scenario.errors import printable, shortened
 
@@ -34,7 +41,7 @@ _MAX_SHOWN = 60
 
 
 class NetworkAgent:
-    """Takes the legal action that its network considers most likely.
+    """Plays with a network: takes its most likely legal action, or samples its actions.
 
     A network for one scenario takes that scenario's observations. A general network, for many
     scenarios, receives positions and encodes them with its own limits. It plays in any environment
@@ -44,6 +51,8 @@ class NetworkAgent:
         path: path of the .npz file, or the network itself.
         seat: seat of a network passed as `path`; None for both seats.
         general: whether a network passed as `path` is a general network.
+        deterministic: whether to take the most likely action instead of sampling.
+        seed: seed for sampling actions. If None, the seed is random.
 
     Attributes:
         about: metadata from the file: seat, scenario, command, scores.
@@ -57,8 +66,15 @@ class NetworkAgent:
     """
 
     def __init__(
-        self, path: str | Path | PolicyNetwork, seat: int | None = 0, *, general: bool = False
+        self,
+        path: str | Path | PolicyNetwork,
+        seat: int | None = 0,
+        *,
+        general: bool = False,
+        deterministic: bool = True,
+        seed: int | None = None,
     ) -> None:
+        self._deterministic, self._rng = deterministic, np.random.default_rng(seed)
         if isinstance(path, PolicyNetwork):
             self.name, self.network = "network", path
             self.about: dict[str, Any] = {"seat": EITHER if seat is None else seat}
@@ -79,9 +95,45 @@ class NetworkAgent:
     def act(
         self, observations: Observations, action_masks: Masks, positions: Positions | None = None
     ) -> Actions:
-        """Return the most likely legal action in each row; see `Agent`."""
+        """Return a legal action for each row; see `Agent`."""
+        if not self._deterministic:
+            found = self.action_probabilities(observations, action_masks, positions)
+            return draw_actions(found, self._rng)
+        shown, legal, index_of = self._shown(observations, action_masks, positions)
+        own = likeliest_actions(self._logits, shown, legal)
+        return own if index_of is None else index_of[own]
+
+    def action_probabilities(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None = None
+    ) -> Probabilities:
+        """Return the distribution from which `act` samples, float64 (k, actions)."""
+        if self._deterministic:
+            return certain(self.act(observations, action_masks, positions), action_masks)
+        shown, legal, index_of = self._shown(observations, action_masks, positions)
+        own = np.empty(legal.shape)
+        for batch, logits in _legal_logits(self._logits, shown, legal):
+            own[batch] = logits.double().softmax(1).numpy()
+        if index_of is None:
+            return own
+        found = np.zeros(action_masks.shape)
+        there = np.flatnonzero(index_of >= 0)
+        found[:, index_of[there]] = own[:, there]
+        return found
+
+    def _logits(self, observations: Tensor, masks: Tensor) -> Tensor:
+        found: Tensor = self.network(observations, masks)[0]
+        return found
+
+    def _shown(
+        self, observations: Observations, action_masks: Masks, positions: Positions | None
+    ) -> tuple[Observations, Masks, NDArray[np.int64] | None]:
+        """Return the network's observations and masks, and the caller's index of each action.
+
+        The indices are -1 for actions that the caller lacks, and None if they are the same.
+        """
         if not self.sees_positions:
-            return self._likeliest(observations, action_masks)
+            self._check_sizes(observations, action_masks)
+            return observations, action_masks, None
         if positions is None:
             raise ValueError(
                 f"{self.name}: expected positions, which a network for many scenarios encodes "
@@ -92,9 +144,8 @@ class NetworkAgent:
                 f"{self.name}: expected positions of seat {self.seat}, found seat {positions.seat}"
             )
         view = self._view_of(positions.packed_scenarios, positions.seat)
-        seen = view.show(positions.scenario, positions.states, positions.histories)
-        own = self._likeliest(*seen)
-        return positions.codec.index_of[view.codec.code_of[own]]
+        shown, legal = view.show(positions.scenario, positions.states, positions.histories)
+        return shown, legal, positions.codec.index_of[view.codec.code_of]
 
     def chances_at(
         self, positions: PositionArrays, rows: NDArray[np.int64]
@@ -129,7 +180,7 @@ class NetworkAgent:
             view = self._views[seat] = View(packed_scenarios, seat, self.limits)
         return view
 
-    def _likeliest(self, observations: Observations, masks: Masks) -> Actions:
+    def _check_sizes(self, observations: Observations, masks: Masks) -> None:
         size, actions = layout(self.limits).size, action_codec(self.limits).n
         if (size, actions) != (observations.shape[1], masks.shape[1]):
             learned = shortened(printable(str(self.about.get("scenario", "unknown"))), _MAX_SHOWN)
@@ -139,7 +190,6 @@ class NetworkAgent:
                 f"scenario and seat of its training ({learned})"
                 f"{', with history=True' if self.limits.history else ''}"
             )
-        return likeliest_actions(lambda *batch: self.network(*batch)[0], observations, masks)
 
 
 def likeliest_actions(
@@ -150,13 +200,21 @@ def likeliest_actions(
     A NaN logit, from weights that overflow, is treated as the smallest number.
     """
     chosen = np.empty(len(observations), np.int64)
-    with torch.no_grad():
-        for first in range(0, len(observations), _BATCH):
-            batch = slice(first, first + _BATCH)
-            legal = torch.from_numpy(np.ascontiguousarray(masks[batch]))
-            shown = torch.from_numpy(np.ascontiguousarray(observations[batch]))
-            logits = logits_of(shown, legal)
-            lowest = torch.finfo(logits.dtype).min
-            logits = logits.nan_to_num(lowest, neginf=lowest).masked_fill(~legal, -torch.inf)
-            chosen[batch] = logits.argmax(1).numpy()
+    for batch, logits in _legal_logits(logits_of, observations, masks):
+        chosen[batch] = logits.argmax(1).numpy()
     return chosen
+
+
+def _legal_logits(
+    logits_of: Callable[[Tensor, Tensor], Tensor], observations: Observations, masks: Masks
+) -> Iterator[tuple[slice, Tensor]]:
+    """Yield the logits of batches of rows, -inf for illegal actions."""
+    for first in range(0, len(observations), _BATCH):
+        batch = slice(first, first + _BATCH)
+        legal = torch.from_numpy(np.ascontiguousarray(masks[batch]))
+        shown = torch.from_numpy(np.ascontiguousarray(observations[batch]))
+        with torch.no_grad():
+            logits = logits_of(shown, legal)
+        lowest = torch.finfo(logits.dtype).min
+        logits = logits.nan_to_num(lowest, neginf=lowest).masked_fill(~legal, -torch.inf)
+        yield batch, logits

@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import atomic_write, open_archive, wrap_read_errors
 from wfb_gym.opponents.policy_spec import TABLE_ENDING
-from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, draw_actions
+from wfb_gym.players.interface import (
+    Actions,
+    Masks,
+    Observations,
+    Probabilities,
+    certain,
+    draw_actions,
+)
 
 MOST_ROWS = 2**15
 """Maximum number of rows (observations) in a table."""
@@ -28,6 +35,7 @@ class TableAgent:
 
     Args:
         path: path of the file.
+        deterministic: whether to take the most likely action instead of sampling.
         seed: seed for sampling actions. If None, the seed is random.
 
     Attributes:
@@ -38,9 +46,13 @@ class TableAgent:
         DamagedFileError: if the file does not contain a table; a subclass of ValueError.
     """
 
-    def __init__(self, path: str | Path, seed: int | None = None) -> None:
+    def __init__(
+        self, path: str | Path, *, deterministic: bool = False, seed: int | None = None
+    ) -> None:
         self.name = str(path)
         observations, self._probabilities, self.about = load_table(path)
+        if deterministic:
+            self._probabilities = certain(self._probabilities.argmax(axis=1), self._probabilities)
         self.size, self.actions = observations.shape[1], self._probabilities.shape[1]
         self._rows = {row.tobytes(): place for place, row in enumerate(observations)}
         self._rng = np.random.default_rng(seed)

@@ -50,7 +50,6 @@ def resolve_opponents(opponent: Opponent | Sequence[Opponent] | OpponentPool) ->
 def make_agent(
     name_or_path: str | Path,
     *,
-    deterministic: bool = False,
     seed: int | None = None,
     scenario: Any = "archmage-duel",
     seat: int | str = 0,
@@ -65,8 +64,9 @@ def make_agent(
             runs SIMULATIONS per decision, "phase-search:SPELLS" solves phases with SPELLS spells,
             "search:PLIES" searches PLIES decisions and then uses phase search, and
             "generalist:PLIES" does the same, but considers only actions that the network finds
-            likely enough.
-        deterministic: whether a saved .zip model takes its most likely action instead of sampling.
+            likely enough. "argmax:PATH" takes a model's most likely action, and "sample:PATH"
+            samples its actions. Without a prefix, networks (.npz) take the most likely action, and
+            Stable-Baselines3 models (.zip) and tables (.table.npz) sample.
         seed: seed for the agent's sampling. If None, the seed is random.
         scenario: scenario for "optimal"; solved unless a solution is cached.
         seat: seat for "optimal": 0 or "caster", 1 or "dispeller".
@@ -78,7 +78,7 @@ def make_agent(
         TooLarge: if the scenario has too many positions to solve.
     """
     spec = PolicySpec.parse(name_or_path, who)
-    agent: Agent = spec.make(deterministic=deterministic, seed=seed, scenario=scenario, seat=seat)
+    agent: Agent = spec.make(seed=seed, scenario=scenario, seat=seat)
     return agent
 
 

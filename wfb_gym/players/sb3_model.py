@@ -22,7 +22,7 @@ except ImportError as error:
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import DamagedFileError, wrap_read_errors
 from wfb_gym.opponents.policy_spec import Model
-from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities
+from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, certain
 
 
 class SavedPolicy:
@@ -62,8 +62,7 @@ class SavedPolicy:
         """Return the distribution from which `act` samples, float64 (k, actions)."""
         logits = self._logits(observations, action_masks).astype(np.float64)
         if self._deterministic:
-            likeliest = logits.argmax(axis=1)[:, None]
-            return np.where(np.arange(self.actions) == likeliest, 1.0, 0.0)
+            return certain(logits.argmax(axis=1), logits)
         probabilities: Probabilities = np.exp(logits - logits.max(axis=1, keepdims=True))
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         return probabilities
