@@ -16,7 +16,7 @@ from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_REROLL, FIRST_W
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario.sizes import ARMIES, TARGETS
+from wfb_gym.scenario.sizes import ARMIES, MAX_POINTS, PHASES, TARGETS
 
 from .test_observe import FREE, Census, Eye
 
@@ -126,6 +126,15 @@ def test_spells_in_play_and_their_later_payments() -> None:
     battle.cast_with("Ward", 4, 5)
     assert_shown(battle, {"own spell 1 in play": 1, "own spell 1 fresh": 1})
     assert_shown(battle, {"own spell 2 in play": 0})
+
+
+def test_the_most_points_of_a_spell_are_within_its_bounds() -> None:
+    """With two dice, it fails only on two 1s."""
+    ward = lasting("Ward", 3, MAX_POINTS, worth_per_phase=MAX_POINTS)
+    battle = new_game(army(wizard(4, ward)), army(dispel_dice=0), phases=PHASES)
+    wanted = {"own spell 1 best": 35 / 36 * (1 + PHASES) * MAX_POINTS / 100}
+    assert_shown(battle, wanted | {"own spell 1 worth": MAX_POINTS / 100})
+    Census(Eye(battle.packed_scenarios, 0)).count(battle)
 
 
 def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:

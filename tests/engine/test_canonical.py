@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import Data, aimed, army, miscast, spell, unit, wizard
+from tests.support.builders import Data, aimed, army, game, lasting, miscast, spell, unit, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.state import Node
@@ -97,6 +97,25 @@ def test_wizards_matter_until_the_phases_dice_are_there(made: Scenario, node: No
     for battle in found:
         unmerged, merged = full.explore(battle.state), fewer.explore(battle.state)
         assert fewer.values[merged] == pytest.approx(full.values[unmerged], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("last", "items", "is_merged"),
+    [
+        (spell("Last"), [], True),
+        (lasting("Last"), [], False),  # it ends with its caster
+        (spell("Last"), ["Dispel Scroll"], False),
+    ],
+)
+def test_a_wizard_who_can_do_no_more_is_merged_with_a_dead_one(
+    last: Data, items: list[str], is_merged: bool
+) -> None:
+    mages = wizard(1, spell("First"), name="A"), wizard(1, last, name="B", wounds=3, items=items)
+    battle = game(army(*mages, power_dice=4), army(dispel_dice=0), **miscast())
+    battle.works("Last", wizard=1)
+    assert battle.node == Node.NOMINATE
+    wounds = merged(battle).state.wounds[0]
+    assert (wounds[0] > 0, wounds[1] == 0) == (True, is_merged)
 
 
 def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:

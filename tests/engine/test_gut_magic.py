@@ -57,6 +57,12 @@ def test_row_2_hits_the_caster_and_he_casts_no_more_in_the_battle() -> None:
     assert not battle.can_cast("Spell of A")
 
 
+def test_the_hits_of_row_2_may_be_saved_by_armour() -> None:
+    battle = butchers(2, armour_save=4)
+    assert battle.roll(2, 6, 4, 1, 6, 5, 1) == -30  # Strength 4: saved on a 5 or more
+    assert battle.state.wounds[0, 0] == 3
+
+
 def test_row_3_wounds_the_caster_and_row_6_does_nothing_to_the_magic_phase() -> None:
     battle = butchers(3)
     assert battle.roll(2) == -30

@@ -9,6 +9,7 @@ from wfb_gym.engine.state import Node, State
 
 
 def test_every_node_that_a_caller_may_meet_has_a_row_and_every_kind_a_node() -> None:
+    assert len(Node) == len(Node.__members__)  # no two nodes share a number
     met = {node for node in Node if node == Node.END or is_decision(node) or is_chance(node)}
     assert set(NODES) == met
     stages = [spec.stage for spec in NODES.values()]

@@ -133,11 +133,13 @@ def test_healed_wounds_and_rallied_units_are_no_longer_counted() -> None:
     spears = unit("Spears", 9, points=7.0, fleeing=True)
     seer = wizard(1, name="Seer", unit="Spears", points=50.0, status="fleeing", general=True)
     mage = wizard(4, known("Healing Hand"), known("The Oxen Stands"))
-    own = army(mage, seer, units=[giant, spears], power_dice=6)
+    own = army(mage, seer, units=[giant, spears, OGRES], power_dice=6)
     battle = fight(army(units=[unit("Bows")]), own=own, panic=True)
     battle.state.unit_wounds[0, 0] = 1
+    battle.state.unit_wounds[0, 2] = 4  # of 18: two models, also if they are healed
     while battle.node == Node.ROLL_RALLY:
         battle.roll(6, 6)
     worth = battle.packed.armies[0].aims[0].worth
+    assert check(battle.copy(), "Healing Hand", "Ogres") == 0
     assert check(battle, "Healing Hand", "Giant") == pytest.approx(103 + worth)
     assert check(battle, "The Oxen Stands", "Spears") == 63 + 50 + GENERAL

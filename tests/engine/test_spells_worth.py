@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support.builders import PASS, Data, Game, army, game, known, spell, unit, wizard
+from tests.support.builders import PASS, Data, Game, aimed, army, game, known, spell, unit, wizard
 from wfb_gym.engine.state import Node
 
 CHARIOT = {"troop": "chariot", "models": 1, "points": 80.0, "wounds": 4}
@@ -158,6 +158,15 @@ def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase() -> None:
     assert battle.state.phase == 2  # no other wizard has a spell
     battle.nominate(name, wizard=1)
     assert battle.targets() == {"One", "Two"}  # effects of this turn have ended
+
+
+def test_a_spell_for_own_units_is_cast_once_at_the_first_of_them() -> None:
+    oath = aimed("Oath", target="friendly_unit", worth={"points": 1.0}, once=True)
+    mages = wizard(4, oath, name="A"), wizard(4, oath, name="B")
+    battle = game(army(*mages, units=[unit("One"), unit("Two")], power_dice=9))
+    battle.works("Oath", "One", wizard=0)
+    battle.nominate("Oath", 1)
+    assert battle.targets() == {"Two", "A", "B"}
 
 
 def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit() -> None:

@@ -102,6 +102,7 @@ DAMAGE = {
         r"level\[0\]\[0\]: expected 0\.\.4, found 5",
     ),
     "dice": ("state.faces", [25, 0, 0, 0, 0, 0], r"faces\[0\]: expected 0\.\.24, found 25"),
+    "natural_result": ("state.natural_result", 3, r"natural_result: expected 0\.\.2, found 3"),
     "hidden_set": ("state.hidden_set", 1, r"hidden_set\[0\]: expected 0\.\.0, found 1"),
     "emptied": ("state.emptied", 1, "emptied: expected bits of armies with hidden items, found 1"),
 }
@@ -198,6 +199,10 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
     "no dealt set": (
         "hidden-council", at_node(Node.NOMINATE), "hidden_set", 0,
         r"hidden_set\[\d\]: expected the dealt set, from 1, found 0",
+    ),
+    "uses of a set that was not dealt": (
+        "hidden-duel", lambda states: states["hidden_set"][:, 0] == 1, "items", 1,
+        r"items\[0\]\[0\]: expected 0\.\.0, found 1",
     ),
     "other phase": (
         "the-winds-unbound", at_node(Node.NOMINATE), "phase", lambda phase: phase + 1,

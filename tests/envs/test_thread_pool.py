@@ -5,7 +5,9 @@ import os
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -17,9 +19,17 @@ import wfb_gym.envs.driver as driver_module
 from tests.support.batches import random_actions
 from wfb_gym.envs import thread_pool
 from wfb_gym.envs.driver import MIN_SHARED
-from wfb_gym.envs.thread_pool import _WORKING, ALONE, ThreadPool
+from wfb_gym.envs.thread_pool import (
+    _NEXT,
+    _OPEN,
+    _PAUSES,
+    _TOTAL,
+    _WORKING,
+    ALONE,
+    ThreadPool,
+)
 
-pytestmark = pytest.mark.skipif(
+THREADED = pytest.mark.skipif(
     bool(config.DISABLE_JIT),  # type: ignore[attr-defined]
     reason="no threads without a compiler",
 )
@@ -47,6 +57,7 @@ def first_legal(observations: Any, masks: Any) -> Any:
     return masks.argmax(1)
 
 
+@THREADED
 @pytest.mark.parametrize("opponent", ["veteran", first_legal], ids=["compiled", "external"])
 def test_results_do_not_depend_on_the_number_of_threads(
     monkeypatch: pytest.MonkeyPatch, opponent: Any
@@ -71,16 +82,110 @@ def no_help() -> Callable[[int], None]:
     return lambda team: time.sleep(0.001)
 
 
+def two_threads() -> ThreadPool:
+    """Return a pool for tasks and helpers in Python, which need no compiler."""
+    pool = ThreadPool(2)
+    pool.size = 2
+    return pool
+
+
+class Team:
+    """A team's memory in Python; `on_read` and `on_pause` are called for other threads."""
+
+    def __init__(self) -> None:
+        self.words: defaultdict[int, Any] = defaultdict(int)
+        self.on_read: Callable[[int], None] = lambda address: None
+        self.on_pause: Callable[[], None] = lambda: None
+        self.pauses = 0
+
+    def load(self, address: int) -> int:
+        word: int = self.words[address]
+        self.on_read(address)
+        return word
+
+    def add(self, address: int, added: int) -> int:
+        before: int = self.words[address]
+        self.words[address] = before + added
+        return before
+
+    def pause(self) -> None:
+        self.pauses += 1
+        self.on_pause()
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a function of the module that works on this memory, as plain Python."""
+        function = getattr(thread_pool, name)
+        return partial(getattr(function, "py_func", function), 0)
+
+
+@pytest.fixture
+def team(monkeypatch: pytest.MonkeyPatch) -> Team:
+    team = Team()
+    replaced = {
+        "load_word": team.load,
+        "load_value": lambda address, like: team.words[address],
+        "store_word": team.words.__setitem__,
+        "store_value": team.words.__setitem__,
+        "add_to_word": team.add,
+        "pause": team.pause,
+    }
+    for name, function in replaced.items():
+        monkeypatch.setattr(thread_pool, name, function)
+    return team
+
+
+def test_a_task_is_taken_in_chunks(team: Team) -> None:
+    assert not team.join_task()
+    assert team.pauses == _PAUSES
+    team.open_task(7, 3, "arguments")
+    assert team.join_task()
+    assert team.words[_WORKING] == 1
+    assert team.task_arguments("") == "arguments"
+    assert [team.next_chunk() for _ in range(4)] == [(0, 3), (3, 6), (6, 7), (7, 7)]
+    team.leave_task(5)
+    assert (team.words[_TOTAL], team.words[_WORKING]) == (5, 0)
+    assert not team.join_task()  # no chunk is left
+    team.open_task(7, 3, "arguments")
+    team.close_task()
+    assert not team.join_task()
+
+
+def test_a_task_that_is_closed_in_the_meantime_is_not_joined(team: Team) -> None:
+    def close(address: int) -> None:
+        if address == _NEXT:
+            team.words[_OPEN] = 0
+
+    team.open_task(7, 3, "arguments")
+    team.on_read = close
+    assert not team.join_task()
+    assert team.words[_WORKING] == 0
+
+
+def test_closing_a_task_waits_for_helpers_but_not_long(team: Team) -> None:
+    def leave() -> None:
+        if team.pauses == 3:
+            team.leave_task(1)
+
+    team.open_task(7, 3, "arguments")
+    assert team.join_task()
+    team.on_pause = leave
+    team.close_task()
+    assert (team.pauses, team.words[_OPEN]) == (3, 0)
+    team.words[_WORKING] = 1  # a helper that is late
+    team.close_task()
+    assert team.pauses == 3 + _PAUSES
+
+
 def test_a_task_without_helpers_gives_the_same_results() -> None:
     teams: list[int] = []
     task = recording(teams)
-    assert [ThreadPool(2).run(task, no_help), ThreadPool(1).run(task, no_help)] == [3, 3]
+    assert [two_threads().run(task, no_help), ThreadPool(1).run(task, no_help)] == [3, 3]
     assert teams[0] != ALONE
     assert teams[1] == ALONE
 
 
 def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
-    pool = ThreadPool(2)
+    pool = two_threads()
     teams: list[int] = []
 
     def outer(team: int) -> int:
@@ -96,7 +201,7 @@ def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
 
 
 def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
-    pool = ThreadPool(2)
+    pool = two_threads()
 
     def fail() -> Callable[[int], None]:
         def help_team(team: int) -> None:
@@ -115,6 +220,7 @@ def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
     assert pool.run(recording([]), no_help) == 3
 
 
+@THREADED
 def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ThreadPool(3)
     expected = digests(monkeypatch, pool, "veteran")
@@ -128,7 +234,7 @@ def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.Monkey
 
 
 def test_late_helpers_are_skipped_for_some_tasks() -> None:
-    pool = ThreadPool(2)
+    pool = two_threads()
     teams: list[int] = []
 
     def task(team: int) -> int:
@@ -160,6 +266,7 @@ def play_in_child(queue: Any, expected: list[int]) -> None:
         queue.put(digests(monkeypatch, thread_pool.THREAD_POOL, "veteran") == expected)
 
 
+@THREADED
 @pytest.mark.skipif(sys.platform != "linux", reason="processes that fork")
 def test_a_forked_process_has_helpers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ThreadPool(2)

@@ -12,6 +12,7 @@ from tests.support.errors import problem_of
 from tests.support.packed import packed, scenario
 from wfb_gym.geometry.comets import RADII
 from wfb_gym.packing import pack
+from wfb_gym.packing.aims import comet_points
 from wfb_gym.packing.records import (
     FIRST_POINT,
     OUT_OF_REACH,
@@ -246,13 +247,15 @@ def expected_points(record: Any, aim: Any, starts: int = 5) -> float:
 def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     """Five phases follow the first."""
     foes = army(units=[at(24.0, 30.0, GUARD), at(10.0, 42.0, BOYZ)])
-    record = packed(army(comet_at(points=60.0, wounds=2)), foes, **FIELD, phases=6)
+    made = scenario(army(comet_at(points=60.0, wounds=2)), foes, **FIELD, phases=6)
+    record = pack(made)[0]
     entry = record.armies[0].spells[0]
     assert (entry.duration, record.delayed) == (Duration.DELAYED, 1)
     assert not record.armies[0].reach[0].any()
     found = aims(record)
     assert [int(aim.target) for aim in found] == [FIRST_POINT + k for k in range(len(found))]
     assert record.armies[0].n_points == len(found) > 2
+    assert [places.shape for places in comet_points(made)] == [(len(found), 2), (0, 2)]
     assert record.armies[0].inches[len(found) :].max() == 0
     others = [*{*range(2 * TARGETS)} - {TARGETS, TARGETS + 1, UNITS}]
     assert (record.armies[0].inches[: len(found), others] == OUT_OF_REACH).all()
