@@ -236,9 +236,11 @@ def _cast_then_dispel(options: RollOptions, value: int, *, dice: int, dispel: in
             to_match = total + options.bonus
             chance = dispel_chance(dispel, to_match, 0, bool(options.double_six))
             dispelled += Fraction(rolls, FACES**dice) * chance
+    cast = by_key["cast"] + by_key["irresistible"]
     return [
+        ("", "cast", cast),
         ("dispelled", "cast and dispelled", dispelled),
-        ("works", "cast, not dispelled", by_key["cast"] + by_key["irresistible"] - dispelled),
+        ("works", "cast, not dispelled", cast - dispelled),
         ("miscast", "miscast", by_key["miscast"]),
         ("fail", "not cast", by_key["fail"]),
     ]
