@@ -294,6 +294,24 @@ def test_odds_match_the_rules_and_the_solver() -> None:
     assert head.endswith("EXPECTED POINTS  EFFECT")
 
 
+def test_choices_of_the_same_value_are_explained(tmp_path: Path) -> None:
+    """A scroll stops whatever is cast with the last die."""
+    (tmp_path / "last-die.toml").write_text("""
+name = "last-die"
+[caster]
+power_dice = 1
+wizards = [{ name = "Mage", level = 1, spells = [{ name = "Fire Ball", worth = 20 }] }]
+[dispeller]
+dispel_dice = 0
+wizards = [{ name = "Rival", level = 1, items = ["Dispel Scroll"], spells = [] }]
+""")
+    battle, choices = choices_of(str(tmp_path / "last-die.toml"))
+    same = "     all choices are worth the same if the enemy answers in the best way"
+    assert same in choices.odds(battle)
+    battle, choices = choices_of("archmage-duel")
+    assert same not in choices.odds(battle)
+
+
 def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
     name = "seventh-edition-duel"
     battle, choices = choices_of(name)

@@ -8,6 +8,7 @@ from tests.support.pages import ROOT
 from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents import policy_spec
+from wfb_gym.players.analysis import Analyst
 from wfb_gym.render.html import army_blocks, event_html, step_html
 from wfb_gym.scenario import ScenarioError, bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.document_limits import MAX_BYTES
@@ -61,6 +62,13 @@ def test_a_phase_is_played_and_undone() -> None:
     assert len(session.review().decisions) > 0
     assert session.map_html() == ""
     assert session.aimed_spells() == {}
+
+
+def test_an_estimate_names_the_command_that_solves_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Analyst, "_solved", lambda *_: None)
+    session = start(Setup(seat=0, seed=3))
+    words = session.advice().words
+    assert words.endswith("best spells. The command advise solves larger battles exactly.")
 
 
 def test_spells_and_targets_are_found_on_the_drawing() -> None:

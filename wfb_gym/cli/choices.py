@@ -66,6 +66,10 @@ class ChoiceList:
         legend = []
         if any(row[2] == NOT_ROLLED for row in rows):
             legend.append(f"     {NOT_ROLLED}  this choice throws no dice itself")
+        if not differ and len(analysis.values) > 1:
+            legend.append(
+                "     all choices are worth the same if the enemy answers in the best way"
+            )
         if mark:
             legend.append(
                 f"     {mark}  an estimate, not an exact value; method: {analysis.method}"

@@ -263,6 +263,8 @@ class Session:
         how = "exact" if analysis.is_exact else f"estimated, {analysis.method}"
         marks = {code: exact_points(value) for code, value in analysis.values.items()}
         words, dice = f"Points still to come for you: {how}.", None
+        if not analysis.is_exact:
+            words += " The command advise solves larger battles exactly."
         best = next(filter(analysis.recommends, analysis.values), None)
         if best is not None and choices[best].chance is not None:
             # Ties go to the choice that is most likely to succeed, as in `complete_play`.
