@@ -29,12 +29,12 @@ def own_table(*rows: Data) -> Data:
 def test_switches_and_phases() -> None:
     names = (
         "phases", "own_dice", "dispel_double_six", "dispel_one_turn", "reroll_all_dice",
-        "victory_points",
+        "victory_points", "in_play_recast_side",
     )  # fmt: skip
     for record, expected in (
-        (packed(phases=5), [5, 0, 0, 1, 0, 0]),
-        (packed(ruleset="7e"), [1, 1, 1, 0, 1, 0]),
-        (packed(rules={"scoring": "victory_points"}), [1, 0, 0, 1, 0, 1]),
+        (packed(phases=5), [5, 0, 0, 1, 0, 0, 1]),
+        (packed(ruleset="7e"), [1, 1, 1, 0, 1, 0, 0]),
+        (packed(rules={"scoring": "victory_points"}), [1, 0, 0, 1, 0, 1, 1]),
     ):
         assert [record[name] for name in names] == expected
 
