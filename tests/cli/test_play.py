@@ -295,7 +295,7 @@ def test_odds_match_the_rules_and_the_solver() -> None:
 
 
 def test_choices_of_the_same_value_are_explained(tmp_path: Path) -> None:
-    """A scroll stops whatever is cast with the last die."""
+    """A scroll stops any spell that is cast with the last die."""
     (tmp_path / "last-die.toml").write_text("""
 name = "last-die"
 [caster]
