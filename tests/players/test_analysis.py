@@ -12,6 +12,8 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
 
+from ..solver.small import explored, small, start
+
 DUEL = "archmage-duel"
 
 
@@ -53,6 +55,11 @@ def test_a_search_of_the_whole_rest_finds_the_exact_values() -> None:
     battle = Battle(pack(scenario))
     found = make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
     assert found == pytest.approx(dict(solver.solve(scenario).action_values(battle)))
+    analyst = Analyst(scenario)
+    for _ in range(2):  # the second time with the solution of the first
+        analysis = analyst.analyse(battle)
+        assert analysis.is_exact
+        assert analysis.values == pytest.approx(found)
 
 
 def test_the_rest_may_be_solvable_though_the_scenario_is_not() -> None:
@@ -61,6 +68,15 @@ def test_the_rest_may_be_solvable_though_the_scenario_is_not() -> None:
     assert not analyst.analyse(Battle(pack(scenario))).is_exact
     analyst = Analyst(scenario, most_positions=50_000)  # reported after this many positions
     assert analyst.analyse(Battle(pack(scenario))).is_exact
+
+
+@pytest.mark.parametrize(("name", "share"), [("two hits", 1), ("two phases", 8)])
+def test_a_game_of_the_greatest_size_is_solved(name: str, share: int) -> None:
+    """Before the last phase, the greatest size is an eighth."""
+    size = explored(small(name), merging=True)[0].size
+    for most, is_exact in ((share * size, True), (share * size - 1, False)):
+        analyst = Analyst(small(name), most_positions=most)
+        assert analyst.analyse(start(small(name))).is_exact == is_exact
 
 
 def test_only_decisions_are_analysed() -> None:

@@ -12,6 +12,8 @@ from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import DETERMINISTIC, ScriptedAgent
 from wfb_gym.players.registry import make_agent
 
+from ..solver.small import small
+
 
 def played(opponent: Any, scenario: Any, seat: int) -> list[Any]:
     return play_batch(Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0), 20)
@@ -48,6 +50,13 @@ def test_their_exact_values_equal_those_of_their_names(name: str, seat: str) -> 
     assert found.guaranteed == pytest.approx(expected.guaranteed, abs=1e-9)
     assert found.score is not None
     assert 0 < found.score < 99
+
+
+def test_optimal_plays_the_moves_of_the_solution() -> None:
+    scenario = small("a Power Stone")
+    agent = ScriptedAgent("optimal", scenario, seat=0)
+    score = solver.normalised_score(solver.solve(scenario), agent, 0)
+    assert score.guaranteed == pytest.approx(score.optimum)
 
 
 def test_optimal_reads_the_move_tables_of_several_scenarios() -> None:

@@ -1,5 +1,7 @@
 """Equilibria of scenarios with hidden items: against a linear program, and known laws."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -110,8 +112,12 @@ def test_the_bounds_converge_to_the_value() -> None:
 
 
 def test_solving_stops_at_its_time_limit() -> None:
-    found = solve_hidden(SCENARIOS["scrolls"], gap=1e-30, seconds=0.0)
+    began = time.perf_counter()
+    reports: list[Any] = []
+    found = solve_hidden(SCENARIOS["scrolls"], gap=1e-30, seconds=0.0, report=reports.append)
     assert len(found.reports) == 1
+    assert tuple(reports) == found.reports
+    assert 0.0 < found.reports[0].seconds < time.perf_counter() - began
     assert found.lower < found.upper
 
 
@@ -176,6 +182,23 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [(each.lower, each.upper) for each in shared.reports] == [
         (each.lower, each.upper) for each in alone.reports
     ]
+
+
+@pytest.mark.parametrize(("threads", "pools"), [(None, [3]), (2, [2]), (1, [])])
+def test_there_is_a_thread_per_core_unless_their_number_is_given(
+    threads: int | None, pools: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = []
+
+    def pool(threads: int, name: str) -> ThreadPoolExecutor:
+        started.append(threads)
+        return ThreadPoolExecutor(threads, name)
+
+    monkeypatch.setattr(regret_matching, "_SHARED", 1)
+    monkeypatch.setattr(regret_matching, "available_cores", lambda: 3)
+    monkeypatch.setattr(regret_matching, "ThreadPoolExecutor", pool)
+    HiddenGame(SCENARIOS["a scroll or none"]).solve(gap=100.0, threads=threads)
+    assert started == pools
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])

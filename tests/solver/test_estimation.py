@@ -12,11 +12,12 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import estimation, game_graph, potential
+from wfb_gym.solver import estimation, game_graph, potential, sampling
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
 from ..engine.test_comets import COMET, sky
-from .small import scenario
+from .small import explored, scenario, small, start
+from .test_game_graph import tiny
 
 BATTLE = "border-skirmish"
 """A battle of armies that cannot be solved; one sample of it serves all tests."""
@@ -61,6 +62,21 @@ def test_a_small_game_is_counted(name: str) -> None:
     assert expected.bytes == solution.bytes
 
 
+def test_the_effort_of_a_sample_is_that_of_its_groups_positions_and_steps() -> None:
+    scenario = load_scenario("apprentice")
+    sample = sampling.sample_game(start(scenario))[-1]
+    graph, _ = explored(scenario, merging=True)
+    steps, _ = graph.successors(graph.states(np.arange(graph.size)))
+    assert sample.exact
+    assert len(steps) > graph.size
+    assert sample.effort == pytest.approx(
+        sampling._GROUP_EFFORT * sample.groups
+        + sampling._STATE_EFFORT * graph.size
+        + sampling._STEP_EFFORT * len(steps),
+        rel=1e-9,
+    )
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param("seventh-edition-duel", marks=pytest.mark.slow), "two-wizards"]
 )
@@ -95,6 +111,13 @@ def test_causes_use_the_scenarios_names() -> None:
     units = sum(len(army.units) for army in load_scenario(BATTLE).armies)
     assert causes[0] == f"the wounds left of {units} units"
     assert len(causes) <= 4
+
+
+@pytest.mark.parametrize(
+    ("name", "whose"), [("two hits", "Mage"), ("a removed caster", "2 characters")]
+)
+def test_causes_name_the_only_wizard_or_count_them(name: str, whose: str) -> None:
+    assert f"wounds and levels of {whose}" in solver.estimate(small(name)).causes
 
 
 def test_large_estimates_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,6 +174,14 @@ def test_a_battle_of_armies_is_rejected_early(name: str, message: str) -> None:
 def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:
     with pytest.raises(solver.TooLarge, match=r"archmage-duel .* 49 KiB.* 4,096 positions.*spells"):
         solver.solve("archmage-duel", max_bytes=50_000)  # until the first arrays are full
+
+
+def test_a_small_game_over_the_limit_is_rejected_with_its_causes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tiny(monkeypatch)
+    with pytest.raises(solver.TooLarge, match=r"positions; main causes: wounds and levels of Mage"):
+        solver.solve(small("two hits"), max_bytes=1_000)
 
 
 def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(

@@ -9,11 +9,12 @@ from numba.core import config
 
 from tests.support.batches import states_of
 from tests.support.builders import army, spell, wizard
+from wfb_gym._records import new_records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import game_graph, graph_arrays, node_index
+from wfb_gym.solver import backward_induction, game_graph, graph_arrays, node_index
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 from wfb_gym.solver.solution import Solution
@@ -174,6 +175,20 @@ def test_nodes_are_found_with_any_collisions() -> None:
     for key in absent:
         hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
         assert node_index.look_up(2, hashed, key, nodes, index) == graph_arrays.UNKNOWN
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_every_thread_visits_every_step_once_from_a_start_of_its_own(threads: int) -> None:
+    frame, starts = new_records(graph_arrays.ExploredNode, 1)[0], set()
+    for thread in range(threads):
+        backward_induction._begin(frame, 10, 22, thread, threads)
+        visited = []
+        while frame.left > 0:
+            visited.append(int(frame.cursor))
+            backward_induction._advance(frame, thread)
+        assert sorted(visited) == [*range(10, 22)]
+        starts.add(visited[0])
+    assert len(starts) == threads
 
 
 def test_a_position_with_a_constant_bit_changed_is_distinguished() -> None:

@@ -1,6 +1,7 @@
 """Policies of every form as exact probabilities, and rejected ones."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -153,6 +154,28 @@ def test_policies_with_memory_or_own_randomness_are_rejected(policy: Any) -> Non
         solver.best_response(solved("a duel"), policy, 0)
 
 
+@pytest.mark.parametrize(("changes", "error"), [(2, None), (3, "memory or draws")])
+def test_few_answers_may_change_with_the_order_of_the_rows(
+    changes: int, error: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seat_decisions, "_ASKED_TWICE", 20)
+    monkeypatch.setattr(seat_decisions, "_REORDERED", 0.1)
+    graph = solved("a duel").full
+    asked: list[int] = []
+
+    def policy(observations: Observations, masks: Masks) -> NDArray[np.int64]:
+        actions = np.asarray(lowest(observations, masks))
+        asked.append(len(masks))
+        if len(asked) == 4:  # all decisions, 20 of them twice, then in another order
+            rows = np.flatnonzero(masks.sum(axis=1) > 1)[:changes]
+            actions[rows] = highest(observations, masks)[rows]
+        return actions
+
+    with pytest.raises(ValueError, match=error) if error else nullcontext():
+        SeatDecisions(graph, 0).write_probabilities(np.zeros(graph.offsets()[-1]), policy)
+    assert asked[1:] == [20] * 3
+
+
 @pytest.mark.parametrize(
     ("policy", "message"),
     [
@@ -246,6 +269,9 @@ def test_a_table_knows_only_its_own_observations() -> None:
     over[:, 0] = True  # if the battle is over only pass is legal
     strange[:] = 9.0
     assert (policy.act(strange, over) == 0).all()
+    over[2, 1] = True
+    with pytest.raises(ValueError, match="found another in row 2"):
+        policy.act(strange, over)
 
 
 def test_observations_with_one_hash_are_distinguished(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,6 +178,11 @@ def test_solutions_of_other_rules_or_incomplete_ones_are_rejected(
     assert_rejected(saved, message)
 
 
+def test_solving_may_have_taken_no_time(saved: Path) -> None:
+    with_header(saved, seconds=0.0)
+    assert solver.load(saved).seconds == 0.0
+
+
 @pytest.mark.parametrize("name", SavedGraph._fields)
 def test_arrays_that_do_not_fit_together_are_rejected(saved: Path, name: str) -> None:
     whole = saved.read_bytes()

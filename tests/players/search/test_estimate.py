@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from tests.support.builders import army, game, miscast, spell, wizard
 from wfb_gym.encoding.positions import position_of
 from wfb_gym.engine import queries
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
@@ -179,6 +180,21 @@ def test_mcts_counts_remaining_strikes_of_a_spell() -> None:
     asked = position_of(battle)
     MctsAgent(1, seed=0)._choose(asked, action)
     assert action[0] == asked.indices[battle.legal_actions()[-1]]
+
+
+def test_the_free_spell_of_a_miscast_counts_against_the_caster() -> None:
+    """It does not count after a scroll."""
+    battle = game(
+        army(wizard(2, spell("Bolt"), items=["Dispel Scroll"]), power_dice=2),
+        army(wizard(1, spell("Dart", 3, 4.0), spell("Curse", 9, 30.0)), dispel_dice=0),
+        **miscast({"kind": "free_spell", "limit": "any"}),
+    )
+    battle.miscast()
+    battle.act(FIRST_CAST + 1)
+    assert battle.state.attempt == DispelAttempt.FREE
+    assert estimate(battle, 0) == -30.0
+    battle.use("Dispel Scroll")
+    assert estimate(battle, 0) == 0.0
 
 
 @pytest.mark.parametrize("wounds", [0, 1])

@@ -11,12 +11,13 @@ from tests.support.builders import Data, army, lasting, miscast, spell, unit, wi
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
+from wfb_gym.players.search.future_phases import price_of_scroll
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame
 
-from ...solver.small import scenario
+from ...solver.small import scenario, start
 
 HARMLESS = miscast({"kind": "points_lost", "points": 20.0})
 BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)
@@ -97,4 +98,20 @@ def test_later_phases_count_in_part_in_battles_with_units(with_units: bool) -> N
         assert agent.action_values(battle)
         later[fade] = agent._scratch.duel[0].later[:2, :2].copy()
     assert later[1.0].max() - later[1.0].min() > 5.0
+    assert later[1.0][-1, -1] == 0.0  # if nothing is used
     assert later[0.4] == pytest.approx((0.4 if with_units else 1.0) * later[1.0])
+
+
+@pytest.mark.parametrize("with_units", [True, False])
+def test_a_scroll_has_the_price_of_the_spell_that_it_stops_in_the_next_phase(
+    with_units: bool,
+) -> None:
+    """Two dice reach 5 in 30 of 36 rolls; a scroll does not stop two 6s."""
+    units = {"units": [unit()]} if with_units else {}
+    mage = wizard(1, spell("Dart", 3, 1.0), items=["Dispel Scroll"])
+    caster = army(mage, power_dice=2, dispel_dice=0, **units)
+    enemy = army(wizard(1, BOLT), power_dice=2, **units)
+    agent, battle = PhaseSearchAgent(fade=0.4), start(battle_of(caster, enemy, 2, **miscast()))
+    assert agent.action_values(battle)
+    price = price_of_scroll(battle.packed, 1, agent._scratch.future)
+    assert price == pytest.approx((0.4 if with_units else 1.0) * 20.0 * 29 / 36)

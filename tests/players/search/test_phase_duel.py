@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import Data, army, lasting, miscast, spell, wizard
+from tests.support.builders import Data, army, game, lasting, miscast, spell, wizard
 from wfb_gym import solver
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node
+from wfb_gym.engine.state import DispelAttempt, Node
 from wfb_gym.packing import pack
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario import Scenario
@@ -108,6 +109,66 @@ def test_action_values_match_the_solver(name: str) -> None:
             compared.add(battle.node)
             battle.act(int(rng.choice(list(exact))))
     assert {Node.NOMINATE, Node.POOL_DICE, Node.DISPEL, *MORE.get(name, ())} <= compared
+
+
+@pytest.mark.parametrize(("ruleset", "chance"), [("6e", 30 / 36), ("7e", 0.0)])
+def test_a_spell_of_one_turn_is_dispelled_later_if_the_rules_allow_it(
+    ruleset: str, chance: float
+) -> None:
+    """Two power dice match a casting value of 5 in 30 of 36 rolls."""
+    curse = spell("Curse", 5, 0.0, duration="one_turn", worth_per_phase=9.0, in_play=True)
+    made = duel(army(wizard(2, BOLT), power_dice=2), army(wizard(1, curse)), ruleset=ruleset)
+    values = PhaseSearchAgent().action_values(Battle(pack(made)))
+    assert values[PASS] == pytest.approx(-9.0 * (1.0 - chance))
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_bonuses_of_items_declared_in_turn_add_up(first: int) -> None:
+    charms = [
+        {"name": name, "uses": 1, "when_dispelling": {"bonus": bonus}}
+        for name, bonus in (("Charm", 1), ("Idol", 3))
+    ]
+    made = duel(
+        army(wizard(2, BOLT), power_dice=2),
+        army(items=["Charm", "Idol"], dispel_dice=2),
+        items=charms,
+    )
+    battle = Battle(pack(made))
+    battle.play([FIRST_CAST, FIRST_DICE + 2, (5, 6), FIRST_ITEM + first])
+    exact = solver.solve(made).action_values(battle)
+    assert FIRST_ITEM + 1 - first in exact
+    assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
+
+
+@pytest.mark.parametrize("casting", [[], [{"kind": "casting_ends"}]])
+def test_dice_against_a_free_spell_are_those_left_for_casting(casting: list[Data]) -> None:
+    free = {"kind": "free_spell", "limit": "any"}
+    battle = game(
+        army(wizard(2, BOLT, BEAM), power_dice=4),
+        army(wizard(1, spell("Curse", 5, 30.0)), dispel_dice=0),
+        **miscast(*casting, free),
+    )
+    battle.miscast()
+    battle.act(FIRST_CAST)
+    assert battle.state.attempt == DispelAttempt.FREE
+    exact = solver.solve(battle.scenario).action_values(battle)
+    assert len(exact) > 1
+    assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
+
+
+def test_a_scroll_costs_its_reader_a_spell_in_play() -> None:
+    curse = lasting("Curse", 7, 0.0, worth_per_phase=12.0, in_play=True)
+    battle = game(
+        army(wizard(2, BOLT), power_dice=2),
+        army(wizard(1, curse, items=["Dispel Scroll"]), dispel_dice=0),
+    )
+    agent, solution = PhaseSearchAgent(), solver.solve(battle.scenario)
+    script: tuple[list[Any], ...] = ([], [FIRST_CAST], [FIRST_DICE + 2, (3, 4)])
+    for moves in script:
+        battle.play(moves)
+        exact = dict(solution.action_values(battle))
+        assert agent.action_values(battle) == pytest.approx(exact, abs=1e-9)
+    assert exact == pytest.approx({PASS: 20.0 - 12.0, FIRST_ITEM: 0.0})
 
 
 def test_wounds_healed_by_a_spell_have_their_points() -> None:

@@ -9,20 +9,29 @@ from numpy.typing import NDArray
 from experiments.common import play_battles
 from wfb_gym import solver
 from wfb_gym._records import new_records
-from wfb_gym.encoding.positions import PositionArrays
+from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node
+from wfb_gym.engine.state import Node, new_states
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import expectimax
-from wfb_gym.players.search.expectimax import ExpectimaxAgent
+from wfb_gym.players.search.expectimax import (
+    DONE,
+    LAY_OUT,
+    TOO_MANY,
+    ExpectimaxAgent,
+    SearchGraph,
+    new_graph,
+    search,
+)
 from wfb_gym.players.search.mcts import MctsAgent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import LIKELY, PlySearchAgent
 from wfb_gym.scenario import load_scenario, scenario_from_dict
+from wfb_gym.solver.graph_arrays import new_expansion
 
-from ...solver.small import small
+from ...solver.small import small, start
 from ..asking import met
 
 DUEL = "archmage-duel"
@@ -82,6 +91,45 @@ def test_array_sizes_change_only_the_depth(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(tight._graph.nodes) > 4
 
 
+def laid_out(name: str, depth: int, most: int) -> tuple[int, int, SearchGraph]:
+    """Return the status, the complete levels and the graph of a search from the start."""
+    graph, asked = new_graph(), position_of(start(small(name)))
+    status, level = search(
+        LAY_OUT, 0, depth, most, asked, graph, new_expansion(1 << 12), np.zeros(1, np.int64)
+    )
+    return status, level, graph
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_search_expands_each_position_once_within_its_limit(depth: int) -> None:
+    status, level, graph = laid_out("a duel", depth, UNBOUNDED)
+    assert (status, level) == (DONE, depth)
+    nodes = np.asarray(graph.nodes[: graph.size[0]])
+    assert len({state.tobytes() for state in nodes["state"]}) == len(nodes)
+    is_expanded = nodes["first"] >= 0
+    count = int((nodes["end"] - nodes["first"])[is_expanded].sum())
+    found = np.count_nonzero(graph.transitions["node"][:count] >= 0)
+    assert (found >= len(nodes)) == (depth > 1)  # some lead to the same position
+    assert laid_out("a duel", depth, count)[:2] == (DONE, depth)
+    too_few = laid_out("a duel", depth, count - 1)
+    assert too_few[:2] == ((DONE, depth - 1) if depth > 1 else (TOO_MANY, 0))
+
+
+def test_each_row_is_searched_alone() -> None:
+    """In nominations of a battle with units, in which a lesser spell may go first."""
+    battle = start(small("units that panic and rally"))
+    states = new_states(2)
+    states[:] = battle.state
+    states[0].power = 1
+    both = position_of(battle)._replace(states=states, scenario=np.zeros(2, np.int64))
+    agent, chosen, alone = PlySearchAgent(1), *np.zeros((2, 2), np.int64)
+    agent._choose(both, chosen)
+    for row in range(2):
+        one = both._replace(states=states[row : row + 1], scenario=both.scenario[:1])
+        agent._choose(one, alone[row : row + 1])
+    assert np.array_equal(chosen, alone)
+
+
 @pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_mcts_beats_the_scripted_players_and_itself_with_fewer_simulations(seat: int) -> None:
     few, found = (
@@ -91,6 +139,19 @@ def test_mcts_beats_the_scripted_players_and_itself_with_fewer_simulations(seat:
     assert found > 70.0
     assert found > few + 2.0
     assert found > max(scored("greedy", seat), scored("veteran", seat)) + 10.0
+
+
+def test_mcts_values_every_decision_by_its_best_action() -> None:
+    agent, battle = MctsAgent(30, seed=0), start(small("a duel"))
+    agent._choose(position_of(battle), np.zeros(1, np.int64))
+    nodes = np.asarray(agent._tree.nodes[: agent._tree.used[0]])
+    points = nodes["gain"] + nodes["value"]
+    decisions = nodes[nodes["count"] > 0]
+    for first, count, state, value in decisions[["first", "count", "state", "value"]]:
+        of_actions = points[first : first + count]
+        best = of_actions.max() if state["mover"] == 0 else of_actions.min()
+        assert value == pytest.approx(best)
+    assert {0, 1} <= set(decisions["state"]["mover"])
 
 
 def test_mcts_differs_with_its_seed() -> None:
