@@ -9,7 +9,7 @@ from tests.support.builders import army, miscast, spell, wizard
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import HiddenGame, TooLarge, solve, solve_hidden, value_by_belief
-from wfb_gym.solver.belief import _lower_hull
+from wfb_gym.solver.belief import _lower_hull, _without_straight
 
 from .small import perhaps_a_scroll, scenario, with_scrolls
 
@@ -76,6 +76,12 @@ def test_corners_above_the_lines_through_others_are_removed() -> None:
     hull = _lower_hull([], [(0.0, 5.0), (0.2, 1.0), (0.6, 4.0), (0.8, 1.2), (1.0, 2.0)])
     assert hull.chances.tolist() == [0.0, 0.2, 0.8, 1.0]
     assert hull.values.tolist() == [5.0, 1.0, 1.2, 2.0]
+
+
+def test_corners_at_which_the_slope_does_not_change_are_removed() -> None:
+    left = _without_straight(np.array([0.0, 0.25, 0.5, 1.0]), np.array([1.0, 2.0, 3.0, 4.0]))
+    assert left.chances.tolist() == [0.0, 0.5, 1.0]
+    assert left.values.tolist() == [1.0, 3.0, 4.0]
 
 
 def test_other_secrets_and_too_many_positions_are_rejected() -> None:

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.batches import states_of
 from tests.support.builders import army, miscast, spell, wizard
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -160,6 +163,17 @@ def test_a_grade_needs_a_whole_tree_and_a_strategy() -> None:
     for policy in (greedy, "greedy"):
         with pytest.raises(ValueError, match=r"expected an array .* from HiddenGame.strategy_of"):
             found.score(policy, 0)
+
+
+def test_a_game_may_start_later() -> None:
+    secret = SCENARIOS["a scroll or none"]
+    battle, sizes = Battle(pack(secret)), [len(HiddenGame(secret).tree.arrays.mover)]
+    while battle.node == Node.DEAL:
+        battle.resolve(0)
+    for moves in ([], [battle.legal_actions()[-1]]):
+        battle.play(moves)
+        sizes.append(len(HiddenGame(secret, start=states_of(battle)).tree.arrays.mover))
+    assert sizes[0] == sizes[1] > sizes[2] > 1
 
 
 def test_too_large_a_tree_is_rejected() -> None:

@@ -141,6 +141,34 @@ def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) ->
     assert values[PASS] > 0.0
 
 
+def test_points_of_a_spell_in_play_count_once_when_a_phase_ends() -> None:
+    """It cannot be dispelled or cast again."""
+    ward = lasting("Ward", 12, 0.0, worth_per_phase=10.0, in_play=True)
+    battle = game(
+        army(wizard(2, ward, spell("Bolt", 12)), power_dice=1),
+        army(power_dice=0, dispel_dice=0),
+        phases=3,
+    )
+    agent, after, gained = PhaseSearchAgent(), battle.copy(), 0.0
+    while after.state.phase == 0:
+        gained += after.act(PASS)
+    assert gained == 10.0
+    assert value_after(agent, battle, after) == pytest.approx(20.0)
+    assert agent.action_values(battle)[PASS] == pytest.approx(30.0)
+
+
+def test_a_position_has_the_value_of_the_spells_in_its_duel() -> None:
+    """Bolt is cast more often than Beam, but its lower casting rolls are dispelled."""
+    battle = game(
+        army(wizard(4, spell("Bolt", 3, 21.0), spell("Beam", 12, 24.0)), power_dice=4),
+        army(dispel_dice=3),
+    )
+    agent = PhaseSearchAgent(1)
+    values = agent.action_values(battle)
+    assert values[FIRST_CAST] < values[FIRST_CAST + 1]
+    assert value_after(agent, battle, battle) == values[FIRST_CAST]
+
+
 def test_each_scroll_costs_the_spells_that_its_reader_has_in_play() -> None:
     ward = lasting("Ward", 7, 0.0, worth_per_phase=12.0, in_play=True)
     scroll = {"items": ["Dispel Scroll"]}
