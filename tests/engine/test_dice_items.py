@@ -81,9 +81,13 @@ def test_a_periapt_keeps_a_power_die_for_the_next_dispels_and_a_dispel_die_for_c
     store(twin, 1, most=1)
     check(twin, active=0, power=4 + 1)
     mages = (BOLTS | {"items": [PERIAPT]}, wizard(1, name="Second", items=[PERIAPT]))
+    battle = game(army(*mages, power_dice=1), phases=6)
+    battle.stop()
+    battle.act(FIRST_DICE + 1)  # the only power die is not left for the other Periapt
+    check(battle, phase=1)
     battle = game(army(*mages, dispel_dice=1), phases=6)
     battle.stop()
-    for dice in (0, 0, 1):  # the only dispel die is not left for the other Periapt
+    for dice in (0, 0, 1):  # nor is the only dispel die
         battle.act(FIRST_DICE + dice)
     check(battle, phase=2, node=Node.NOMINATE)
 

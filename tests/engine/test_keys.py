@@ -67,7 +67,7 @@ def moves_of(states: Words) -> Words:
 def test_positions_come_back_from_their_keys(name: str) -> None:
     states = walks(name, some(name, 10, 1))
     moves = moves_of(states)
-    plan = new_plan(states[0], moves)[0]
+    (plan,) = new_plan(states[0], moves)
     words = int(plan.words)
     assert words < STATE_WORDS
     keys = set()

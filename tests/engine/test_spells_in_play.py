@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import PASS, Data, Game, army, game, lasting, spell, wizard
+from tests.support.builders import PASS, Data, Game, aimed, army, game, lasting, spell, unit, wizard
 from wfb_gym.engine.casualties import remove_wizard
 from wfb_gym.engine.state import Node
 
@@ -66,6 +66,16 @@ def test_casters_that_may_not_cast_it_again(recast: str, allowed: bool) -> None:
     assert not battle.can_cast("Ward", 0)
     battle.pass_until(1)
     assert battle.can_cast("Ward")  # the enemy may
+
+
+def test_its_target_in_close_combat_is_not_legal_again_once_it_ends() -> None:
+    lies: Data = {"duration": "remains_in_play", "in_play": True, "in_play_on": "Fighters"}
+    curse = aimed("Curse", worth={"points_per_phase": 5.0}, **lies)
+    foes = [unit("Fighters", in_combat=True), unit("Guard"), unit("Bows")]
+    battle = game(army(wizard(4, curse)), army(units=foes))
+    battle.end("Curse")
+    battle.nominate("Curse")
+    assert battle.targets() == {"Guard", "Bows"}
 
 
 def test_it_lasts_and_may_be_ended_while_its_caster_flees() -> None:

@@ -19,6 +19,7 @@ from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.packing import pack
 from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
+from wfb_gym.scenario.sizes import UNITS
 
 CASTER, DISPELLER = IDS
 
@@ -105,6 +106,7 @@ DAMAGE = {
     "natural_result": ("state.natural_result", 3, r"natural_result: expected 0\.\.2, found 3"),
     "hidden_set": ("state.hidden_set", 1, r"hidden_set\[0\]: expected 0\.\.0, found 1"),
     "emptied": ("state.emptied", 1, "emptied: expected bits of armies with hidden items, found 1"),
+    "emptied army": ("state.emptied", 4, r"emptied: expected 0\.\.3, found 4"),
 }
 
 
@@ -292,6 +294,17 @@ def test_fields_that_contradict_each_other_are_named(name: str) -> None:
     found[field] = value(found[field]) if callable(value) else value
     with pytest.raises(ValueError, match=f"^state: state 0: {message}"):
         check(found)
+
+
+def test_a_character_may_flee_without_its_unit_once_the_unit_is_gone() -> None:
+    scenario = "battle-of-black-gorge"
+    packed, states = pack(load_scenario(scenario)), reached(scenario)
+    found = states[at_node(Node.NOMINATE)(states)][:1].copy()
+    leader = packed[0].armies[0].wizards["unit"].tolist().index(2)
+    found["unit_wounds"][0, 0, 1] = found["phase_models"][0, 0, 1] = 0
+    found["fleeing"][0, 0] = 1 << UNITS + leader
+    where = np.zeros(1, np.int64)
+    state_validation.check_states("state", packed, where, found, reachable=False)
 
 
 def test_the_other_seats_decision_is_rejected() -> None:

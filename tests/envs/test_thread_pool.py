@@ -220,6 +220,18 @@ def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
     assert pool.run(recording([]), no_help) == 3
 
 
+def test_a_task_that_raises_is_closed() -> None:
+    pool = two_threads()
+
+    def fail(team: int) -> int:
+        pool._memory[_OPEN // 8] = 1
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.run(fail, no_help)
+    assert pool._memory[_OPEN // 8] == 0
+
+
 @THREADED
 def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ThreadPool(3)
