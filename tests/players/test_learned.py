@@ -10,13 +10,15 @@ import pytest
 import torch
 
 from tests.support.batches import states_of
-from tests.support.builders import army, game, spell, wizard
+from tests.support.builders import army, game, known, spell, unit, wizard
 from tests.support.commands import run_command
 from wfb_gym import solver
 from wfb_gym.cli import main
 from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.view import View
+from wfb_gym.engine.actions import FIRST_CAST
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.state import Node
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing import pack
 from wfb_gym.players.learned import NetworkAgent, likeliest_actions
@@ -79,6 +81,28 @@ def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) ->
     assert probabilities.sum(1) == pytest.approx(1.0, abs=1e-5)
     assert np.isfinite(values.numpy()).all()
     assert_legal(NetworkAgent(network, seat), shown)
+
+
+def test_every_point_of_a_comet_has_a_chance() -> None:
+    boyz, mob = (
+        unit(name, 20, position=[x, 30.0], facing=180.0)
+        for name, x in (("Boyz", 16.0), ("Mob", 28.0))
+    )
+    battle = game(
+        army(wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0])),
+        army(units=[boyz, mob]),
+        battlefield={"width": 48.0, "depth": 48.0},
+        phases=3,
+    )
+    battle.act(FIRST_CAST)
+    assert battle.node == Node.TARGET
+    network = network_for(battle.scenario, 0, "entities")
+    assert network.limits.own.comet_points == len(battle.legal_actions()) > 1
+    view = View(battle.packed_scenarios, 0, network.limits)
+    observations, masks = view.show(np.zeros(1, np.int64), states_of(battle))
+    with torch.no_grad():
+        log_probs, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
+    assert np.array_equal(log_probs.exp().numpy() > 0.0, masks)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

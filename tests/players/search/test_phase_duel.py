@@ -156,11 +156,22 @@ def test_dice_against_a_free_spell_are_those_left_for_casting(casting: list[Data
     assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
 
 
-def test_a_scroll_costs_its_reader_a_spell_in_play() -> None:
+@pytest.mark.parametrize(
+    ("borne", "others", "points"),
+    [
+        (["Dispel Scroll"], [], 0.0),
+        ([], ["Dispel Scroll"], -12.0),  # which no wizard reads
+        (["Amulet"], [], -12.0),
+    ],
+)
+def test_a_scroll_costs_its_reader_a_spell_in_play(
+    borne: list[str], others: list[str], points: float
+) -> None:
     curse = lasting("Curse", 7, 0.0, worth_per_phase=12.0, in_play=True)
     battle = game(
         army(wizard(2, BOLT), power_dice=2),
-        army(wizard(1, curse, items=["Dispel Scroll"]), dispel_dice=0),
+        army(wizard(1, curse, items=borne), items=others, dispel_dice=0),
+        items=[{"name": "Amulet", "uses": 1, "when_dispelling": {"automatic": True}}],
     )
     agent, solution = PhaseSearchAgent(), solver.solve(battle.scenario)
     script: tuple[list[Any], ...] = ([], [FIRST_CAST], [FIRST_DICE + 2, (3, 4)])
@@ -168,7 +179,7 @@ def test_a_scroll_costs_its_reader_a_spell_in_play() -> None:
         battle.play(moves)
         exact = dict(solution.action_values(battle))
         assert agent.action_values(battle) == pytest.approx(exact, abs=1e-9)
-    assert exact == pytest.approx({PASS: 20.0 - 12.0, FIRST_ITEM: 0.0})
+    assert exact == pytest.approx({PASS: 20.0 - 12.0, FIRST_ITEM: points})
 
 
 def test_wounds_healed_by_a_spell_have_their_points() -> None:
