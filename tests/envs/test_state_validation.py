@@ -301,10 +301,13 @@ def test_a_character_may_flee_without_its_unit_once_the_unit_is_gone() -> None:
     packed, states = pack(load_scenario(scenario)), reached(scenario)
     found = states[at_node(Node.NOMINATE)(states)][:1].copy()
     leader = packed[0].armies[0].wizards["unit"].tolist().index(2)
-    found["unit_wounds"][0, 0, 1] = found["phase_models"][0, 0, 1] = 0
+    check = partial(state_validation.check_states, "state", packed, np.zeros(1, np.int64))
+    found["wounds"][0, 0, leader] = 1
     found["fleeing"][0, 0] = 1 << UNITS + leader
-    where = np.zeros(1, np.int64)
-    state_validation.check_states("state", packed, where, found, reachable=False)
+    with pytest.raises(ValueError, match=r"fleeing\[0\]: expected each unit with all characters"):
+        check(found, reachable=False)
+    found["unit_wounds"][0, 0, 1] = found["phase_models"][0, 0, 1] = 0
+    check(found, reachable=False)
 
 
 def test_the_other_seats_decision_is_rejected() -> None:
