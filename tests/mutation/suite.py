@@ -161,14 +161,14 @@ class Suite:
     def covering(self, mutant: Mutant) -> list[tuple[str, float]]:
         """Return the tests that run a changed line, and their seconds: nearest and fastest first.
 
-        If no test runs it, for example because it runs at import, return the tests that run any
-        line of the file.
+        The tests that run any line of the file follow if the line runs at import, or in no test.
         """
         changed = {str(line) for line in range(mutant.line, mutant.last_line + 1)}
-        of_line, of_file = [], []
+        of_line, of_file, at_import = [], [], False
         for place, file in enumerate(files_for(mutant.path)):
             recording = json.loads(self._recording(file).read_text(encoding="utf-8"))
             lines = recording["lines"].get(mutant.path, {})
+            at_import |= any(not lines[line] for line in changed & set(lines))
             on_line = {name for line in changed & set(lines) for name in lines[line]}
             in_file = {name for names in lines.values() for name in names}
             near = imports(file, mutant.path)
@@ -179,7 +179,10 @@ class Suite:
                     of_file.append(entry)
                     if name in on_line:
                         of_line.append(entry)
-        return [(name, seconds) for _, seconds, _, name in sorted(of_line or of_file)]
+        found = sorted(of_line)
+        if at_import or not found:
+            found += sorted(set(of_file) - set(of_line))
+        return [(name, seconds) for _, seconds, _, name in found]
 
     def failure(self, tests: Sequence[tuple[str, float]]) -> str | None:
         """Return the first of some tests that fails, "timeout", or None if all pass."""

@@ -197,7 +197,7 @@ def test_the_caster_and_points_have_no_combat_condition() -> None:
         {"target": "point", "damage": COMET},
         {"target": "enemy_unit", "damage": {**TEMPLATE, "partial": 2, "armour_save": False}},
         {"target": "enemy_model", "damage": {**BOLT, "automatic": True}, "gains_wound": True},
-        {"target": "caster", "heals": True},
+        {"target": "friendly_model", "heals": True},
         {**HEX, "range_inches": 12, "near": NEAR_WOOD},
         {"target": "enemy_unit", "near": {**NEAR_WOOD, "extra": "D6"}, "damage": BOLT},
         {"target": "caster", "range_inches": 6, "worth": {"points": 5.0}, "caster_engaged": True},

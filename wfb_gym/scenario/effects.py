@@ -254,10 +254,12 @@ class SpellEffect(StrictModel):
             yield self.problem_at("damage.delayed", 'true for target = "point", and for no other')
 
     def _other_problems(self) -> Iterator[Problem]:
-        if self.heals and self.target != "caster" and not self.target.startswith("friendly"):
+        if self.heals and not (self.target in PICKED and self.target.startswith("friendly")):
             yield self.problem_at("heals", f"false {self._for_target}")
         if self.rallies and self.needs != "fleeing":
             yield self.problem_at("rallies", 'false without needs = "fleeing"')
+        elif self.rallies and self.target not in PICKED:
+            yield self.problem_at("rallies", f"false {self._for_target}")
         enough = [key for key, flag in SPELL_FLAGS.items() if flag.suffices]
         if self.damage is None and self.worth is None and not any(getattr(self, k) for k in enough):
             flags = " or ".join(f"{key} = true" for key in enough)

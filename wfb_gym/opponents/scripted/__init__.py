@@ -1,4 +1,4 @@
-"""Scripted players, one module each. The module's name is the player's name.
+"""Scripted players, one module each. The player `all-in` is in the module `all_in.py`.
 
 A module `NAME.py` contains one compiled function, also called `NAME`:
 
