@@ -567,3 +567,33 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for action in position.battle.legal_actions() * 2:
         judge.play_on(position.names, position.battle, action)
     assert len(analysed) == len(set(analysed)) > 1
+
+
+def test_an_interrupted_solution_names_the_quicker_way(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(advice, "advise", interrupt)
+    for option, hint in (("", "advise: --phases 1 is quicker"), ("--phases 1", "")):
+        with pytest.raises(KeyboardInterrupt):
+            main(f"advise border-skirmish {option}".split())
+        assert capsys.readouterr().err.startswith(hint)
+
+
+def test_an_enemy_that_rolls_its_spells_may_be_left_without_a_lore(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text("""
+name = "mine"
+[caster]
+wizards = [{ name = "Lord", level = 2, spells = [{ name = "Fire Ball", worth = 20 }] }]
+[dispeller]
+wizards = [{ name = "Snagrat", level = 2, lore = "Beasts" }]
+units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
+""")
+    request = PositionRequest(str(path), nominated="Fire Ball")
+    with pytest.raises(PositionError, match=r"--spells Snagrat .* no lore for an enemy"):
+        RequestedPosition(request)
+    path.write_text(path.read_text().replace(', lore = "Beasts"', ", spells = []"))
+    assert RequestedPosition(request).battle.node == Node.POOL_DICE

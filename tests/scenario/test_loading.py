@@ -75,10 +75,10 @@ def test_an_unknown_name_leads_to_the_list_of_bundled_ones(
         ("level = 2\nlevel = 3", '"level = 3" (the key level is there twice)'),
         (
             "position = [20 10]",
-            'begins in line 2, "position = [20 10]" (a comma or a ] is missing)',
+            'begins in line 2, "position = [20 10]" (a comma, a quote or a ] is missing)',
         ),
-        ("place = [\n20,\n10\n[caster]", 'line 2, "place = [" (a comma or a ] is missing)'),
-        ("base = { x = 2 y = 3 }", "(a comma or a } is missing)"),
+        ("place = [\n20,\n10\n[caster]", 'in line 2, "place = [" (a comma, a quote or a ]'),
+        ("base = { x = 2 y = 3 }", "(a comma, a quote or a } is missing)"),
     ],
 )
 def test_a_line_that_is_not_toml_is_shown(line: str, message: str) -> None:

@@ -233,8 +233,12 @@ class RequestedPosition:
         request, who = self.request, self.roller(self.battle)
         for option in ("tried", "nominated", "cast"):
             if getattr(request, option):
-                each = " ".join(f"--spells {quote(roller.name)} ..." for roller in self._rollers())
-                expected = f"the spells of each wizard that rolls them with it ({each})"
+                rollers = self._rollers()
+                each = " ".join(f"--spells {quote(roller.name)} ..." for roller in rollers)
+                expected = f"with it the spells of each wizard that rolls them: {each}"
+                enemies = self.scenario.armies[1 - int(self.battle.state.active)].wizards
+                if any(roller in enemies for roller in rollers):
+                    expected += " (or, in the file, no lore for an enemy that casts nothing now)"
                 raise PositionError(f"--{option}", expected, "none")
         if request.rolled and self.battle.node == Node.ROLL_SPELLS:
             expected = f"--spells {who} or --rolled {who} with it, because {who} rolls first"

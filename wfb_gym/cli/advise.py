@@ -1,6 +1,7 @@
 """``advise``: the best play in a situation, and the values of all other plays."""
 
 import argparse
+import sys
 from collections import defaultdict
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,10 @@ def _run(options: AdviseOptions) -> None:
                 expected, found = "hidden items that the enemy does not know yet", "none"
                 raise PositionError(f"--{name.replace('_', '-')}", expected, found)
         advice = advise(position, options.samples)
+    except KeyboardInterrupt:
+        if options.phases is None:
+            print("advise: --phases 1 is quicker; it leaves out the later phases", file=sys.stderr)
+        raise
     except TooLarge as error:
         raise UsageError(f"{error}; try fewer dice, spells or phases (--phases 1)") from error
     except (ScenarioError, PositionError) as error:

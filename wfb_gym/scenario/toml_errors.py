@@ -55,9 +55,8 @@ def _unclosed(text: str, place: int, line: str, message: str) -> str:
         return ""
     shown = format_value(text.split("\n")[begins - 1].strip())
     kind, closing = _BRACKETS[mark]
-    return (
-        f", in the {kind} that begins in line {begins}, {shown} (a comma or a {closing} is missing)"
-    )
+    missing = f"a comma, a quote or a {closing} is missing"
+    return f", in the {kind} that begins in line {begins}, {shown} ({missing})"
 
 
 def _hint(message: str, line: str, rest: str) -> str:
