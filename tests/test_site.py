@@ -106,7 +106,7 @@ def test_the_site_has_its_pages_pictures_and_words(site: Path) -> None:
     assert "--scenario NAME" in (site / "leaderboard.html").read_text(encoding="utf-8")
     assert "\u201c6e\u201d" not in (site / "scenarios" / "rules.html").read_text(encoding="utf-8")
     text = (site / "rules-tests.html").read_text(encoding="utf-8")
-    assert "engine/<wbr>test_<wbr>pools.py::<wbr>test_<wbr>wizards_<wbr>add_<wbr>up" in text
+    assert "engine/<wbr>test_<wbr>casting.py::<wbr>test_<wbr>two_<wbr>sixes_" in text
     review = re.search(r'<a[^>]*border-skirmish\.html">', (site / "web.html").read_text("utf-8"))
     assert review
     assert "download=" not in review[0]

@@ -576,10 +576,21 @@ def test_an_interrupted_solution_names_the_quicker_way(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(advice, "advise", interrupt)
-    for option, hint in (("", "advise: --phases 1 is quicker"), ("--phases 1", "")):
+    for option, hint in (("", "advise: --estimate takes seconds"), ("--estimate", "")):
         with pytest.raises(KeyboardInterrupt):
             main(f"advise border-skirmish {option}".split())
         assert capsys.readouterr().err.startswith(hint)
+
+
+def test_an_estimate_may_be_asked_for(commands: CommandLine) -> None:
+    found = commands.document("advise dwarf-hold --estimate")
+    assert not found["is_exact"]
+    assert "The reason: more than 400,000 " in commands.output("advise dwarf-hold --estimate")
+    position = RequestedPosition(PositionRequest("dwarf-hold"))
+    values = Analyst(position.scenario).analyse(position.battle).values
+    assert found["value"] == pytest.approx(max(values.values()))
+    exact, same = (commands.document(f"advise {DUEL} {option}") for option in ("", "--estimate"))
+    assert same == exact  # it is small
 
 
 def test_an_enemy_that_rolls_its_spells_may_be_left_without_a_lore(tmp_path: Path) -> None:

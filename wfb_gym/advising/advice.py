@@ -77,17 +77,21 @@ class Judge:
         scenario: the scenario.
         most_positions: maximum number of positions to solve for one situation, in addition to those
             already solved for earlier situations. If None, only memory limits the number.
+        estimates: whether to solve only positions that take seconds, and estimate all others.
     """
 
-    def __init__(self, scenario: Scenario, most_positions: int | None = None) -> None:
+    def __init__(
+        self, scenario: Scenario, most_positions: int | None = None, *, estimates: bool = False
+    ) -> None:
         self._scenario, self._most = scenario, most_positions
         self._solution: Solution | None = None
         self._analyst: Analyst | None = None
-        if scenario.has_hidden_items:  # `solve` rejects it even if all items are already known
+        hides = scenario.has_hidden_items  # `solve` rejects it even if all items are already known
+        if hides or estimates:
             self._analyst = Analyst(scenario)
         self._before = 0  # number of positions in the earlier situations
         self._analyses: dict[bytes, Analysis] = {}  # by position
-        self.reason = f"more than {MOST_POSITIONS:,} positions" if scenario.has_hidden_items else ""
+        self.reason = f"more than {MOST_POSITIONS:,} positions" if hides or estimates else ""
         """Why values are not exact, or "" if they are."""
 
     @property
@@ -193,16 +197,18 @@ def _chance(names: ScenarioNames, before: Battle, after: Battle) -> Fraction:
     return describe_dice(names, before, after).chance or Fraction(0)
 
 
-def advise(position: RequestedPosition, samples: int) -> Advice:
+def advise(position: RequestedPosition, samples: int, *, estimates: bool = False) -> Advice:
     """Return the advice for a position.
 
     Args:
         position: the requested position.
         samples: number of rolls of spells to sample if there are too many to evaluate all.
+        estimates: see `Judge`.
     """
     if position.selecting is not None:
-        return _before_spells(position, Judge(position.scenario, MOST_POSITIONS), samples)
-    judge = Judge(position.scenario)
+        judge = Judge(position.scenario, MOST_POSITIONS, estimates=estimates)
+        return _before_spells(position, judge, samples)
+    judge = Judge(position.scenario, estimates=estimates)
     battle, names = position.battle, position.names
     if battle.is_over:
         return Advice("nothing is left to decide", 0.0, [], True, "exact")

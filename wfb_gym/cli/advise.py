@@ -78,6 +78,7 @@ class AdviseOptions:
             sets, such as 1,2 (default: the scenario's weights).
         own_weights: the enemy's beliefs about your sets, as weights in the order of the sets.
         phases: use only the first N phases of a battle.
+        estimate: solve only positions that take seconds, and estimate all others.
         power: power dice.
         own: power dice of each wizard's own (7th edition), in the wizards' order.
         dispel: dispel dice.
@@ -102,6 +103,7 @@ class AdviseOptions:
     weights: tuple[float, ...] = option((), type=_weights, action="store", metavar="W,W")
     own_weights: tuple[float, ...] = option((), type=_weights, action="store", metavar="W,W")
     phases: int | None = option(None, metavar="N")
+    estimate: bool = False
     power: int | None = option(None, group=_LEFT, metavar="N")
     own: tuple[int, ...] = option((), group=_LEFT, nargs="+", action="store", metavar="N")
     dispel: int | None = option(None, group=_LEFT, metavar="N")
@@ -134,10 +136,10 @@ def _run(options: AdviseOptions) -> None:
             if getattr(options, name):
                 expected, found = "hidden items that the enemy does not know yet", "none"
                 raise PositionError(f"--{name.replace('_', '-')}", expected, found)
-        advice = advise(position, options.samples)
+        advice = advise(position, options.samples, estimates=options.estimate)
     except KeyboardInterrupt:
-        if options.phases is None:
-            print("advise: --phases 1 is quicker; it leaves out the later phases", file=sys.stderr)
+        if not options.estimate:
+            print("advise: --estimate takes seconds", file=sys.stderr)
         raise
     except TooLarge as error:
         raise UsageError(f"{error}; try fewer dice, spells or phases (--phases 1)") from error
