@@ -331,6 +331,7 @@ def test_a_history_that_no_battle_leads_to_is_rejected() -> None:
     state = battles.get_state()
     for field, (low, high) in HISTORY_RANGES.items():
         value = np.iinfo(HISTORY[field].base).max
+        assert high < value, f"{field}: expected a range below {value}, the highest of its dtype"
         expected = re.escape(f"{field}[0][3]: expected {low}..{high}, found {value}")
         envs = battles.envs.copy()
         envs["history"][field][1, 0, 3] = value

@@ -137,7 +137,8 @@ class TreeHistories:
         cast = new_histories(1)
         for army, side in enumerate(packed[0].armies):
             for field in HISTORY.names or ():
-                cast[field][0, army, : int(side.n_spells)] = -1
+                every_bit = np.int64(-1).astype(HISTORY[field].base)
+                cast[field][0, army, : int(side.n_spells)] = every_bit
         self._bytes = np.flatnonzero(_bytes_of(cast)[0])  # the other bytes stay 0
         self._kept = np.zeros((len(arrays.mover), len(self._bytes)), np.uint8)
         first = 0
