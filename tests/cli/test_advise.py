@@ -572,7 +572,7 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interrupted_solution_names_the_quicker_way(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(advice, "advise", interrupt)
