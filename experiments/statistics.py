@@ -5,9 +5,8 @@ Precipice" (2021), for a few runs on several tasks. Score matrices have one row 
 column per task. The bootstrap is stratified: it resamples runs within each task. Runs are a sample.
 Tasks are fixed, because there are no others.
 
-`bootstrap` returns percentile intervals, for large samples. With five runs of one task they cover
-the true value in only 84 % of cases, so `run_interval` returns Student intervals for few runs.
-`experiments.coverage` measures both.
+`bootstrap` returns percentile intervals, for large samples. They are too narrow for few runs, for
+which `run_interval` returns Student intervals. `experiments.coverage` measures both.
 """
 
 from collections.abc import Callable, Sequence

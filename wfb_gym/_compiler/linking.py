@@ -44,7 +44,7 @@ class Library(JITCodeLibrary):
         return super()._get_module_for_linking()
 
     def _get_module_for_linking(self) -> Any:
-        if not self.is_inner:
+        if not self.is_inner or Core.links_ours:
             return _complete_module(self)
         # Numba's own libraries link only their direct callees, so add the indirect ones.
         return _linked(self, reversed(self._to_link(whole=True, with_core=True)))
@@ -141,17 +141,15 @@ def _complete_module(library: Library | LoadedLibrary) -> Any:
 
     That package's cache would otherwise refer to the core of this process.
     """
-    return _linked(library, [Core.library] if library.calls_core else [])
+    if Core.links_ours or not library.calls_core:
+        return library.own_module()
+    return _linked(library, [Core.library])
 
 
 def _linked(library: Library | LoadedLibrary, others: Iterable[JITCodeLibrary]) -> Any:
-    """Return a library's intermediate code; add the others' code unless ours links it."""
-    module = library.own_module()
-    if Core.links_ours:
-        return module
-    for number, other in enumerate(others):
-        if number == 0:
-            module = module.clone()
+    """Return a copy of a library's intermediate code with the code of others."""
+    module = library.own_module().clone()
+    for other in others:
         module.link_in(shared_module_of(other), preserve=True)
     return module
 

@@ -136,11 +136,12 @@ def _run(options: AdviseOptions) -> None:
             if getattr(options, name):
                 expected, found = "hidden items that the enemy does not know yet", "none"
                 raise PositionError(f"--{name.replace('_', '-')}", expected, found)
-        advice = advise(position, options.samples, estimates=options.estimate)
-    except KeyboardInterrupt:
-        if not options.estimate:
-            print("advise: --estimate takes seconds", file=sys.stderr)
-        raise
+        try:
+            advice = advise(position, options.samples, estimates=options.estimate)
+        except KeyboardInterrupt:
+            if not options.estimate:
+                print("advise: --estimate takes seconds", file=sys.stderr)
+            raise
     except TooLarge as error:
         raise UsageError(f"{error}; try fewer dice, spells or phases (--phases 1)") from error
     except (ScenarioError, PositionError) as error:
