@@ -13,6 +13,7 @@ from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds, scenario
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.players.analysis import Analyst
+from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts import Event, NarratedBattle, Transcript, TranscriptError, record
 from wfb_gym.transcripts.mixtures import Mixer
@@ -59,6 +60,19 @@ def test_verdicts_on_targets_are_sentences() -> None:
     )
     reported = ReviewedDecision(0, 0, choices, 2.0, 2.0, True, "exact").words
     assert reported == "Gave away 2 points: aim at Swordsmen; the best was to aim at Knights."
+
+
+def test_a_small_loss_is_not_called_the_best_choice() -> None:
+    choices = (
+        ReviewedAction("cast Fire Ball", 3.73, None, is_played=True, is_best=False),
+        ReviewedAction("cast Fiery Blast", 3.76, None, is_played=False, is_best=True),
+    )
+    decision = ReviewedDecision(0, 0, choices, 0.03, 0.03, False, "estimate")
+    assert decision.words == "Within 0.05 points of the best by this estimate."
+    reviewed = replace(review(record(DUEL, "optimal", "optimal", seed=9)), decisions=(decision,))
+    expected = "1 decision, every one within 0.05 points of the best by this estimate."
+    assert reviewed.summary(0) == expected
+    assert "No decision gave away 0.05 points or more." in review_page(reviewed)
 
 
 def test_optimal_play_loses_nothing() -> None:

@@ -62,6 +62,7 @@ def review_html(review: Review) -> str:
         score=score_html(view_position(names, review.positions[-1])),
         summaries=[review.summary(army) for army in (0, 1)],
         worst=review.worst,
+        noticed=f"{NOTICED:g}",
         curve=_curve(review),
         data=_data(review),
     )

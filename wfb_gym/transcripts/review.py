@@ -96,13 +96,20 @@ class ReviewedDecision(NamedTuple):
         return next((each.text for each in self.choices if each.is_best), "")
 
     @property
+    def is_best(self) -> bool:
+        """Whether the action played is marked as a best one."""
+        return any(each.is_played and each.is_best for each in self.choices)
+
+    @property
     def words(self) -> str:
         """The verdict as a sentence."""
         if not self.choices:
             return f"Not analysed {self.method}." if self.method else "There was no choice."
         about = "" if self.is_exact else "about "
         if self.lost < NOTICED:
-            return f"The best choice{_by_estimate(self.is_exact)}.{self._probability_words}"
+            close = f"Within {NOTICED:g} points of the best"
+            verdict = "The best choice" if self.is_best else close
+            return f"{verdict}{_by_estimate(self.is_exact)}.{self._probability_words}"
         lost = plural_points(self.lost)
         played, best = (
             f"aim {words}" if words.startswith("at ") else words
@@ -179,7 +186,9 @@ class Review:
         mistakes = sum(each.lost >= NOTICED for each in own)
         count = plural(len(own), "decision")
         if not mistakes:
-            return f"{count}, every one the best{_by_estimate(not about)}.{rest}"
+            all_best = all(each.is_best for each in own)
+            verdict = "the best" if all_best else f"within {NOTICED:g} points of the best"
+            return f"{count}, every one {verdict}{_by_estimate(not about)}.{rest}"
         lost = plural_points(self.lost_by(army))
         return f"{count}, {mistakes} not the best: {about}{lost} lost.{rest}"
 
