@@ -31,7 +31,7 @@ from experiments.leaderboards.protocol import GENERATED, GeneratedScenario, grad
 from experiments.leaderboards.searching import find_generated_scenarios
 from experiments.outcomes import Line, Outcome, Results, Run
 from experiments.records import ResultFile
-from experiments.statistics import interquartile_mean
+from experiments.statistics import fifth_percentile, interquartile_mean, share_of_stakes
 from experiments.tables import ResultTable
 from wfb_gym.cli.parser import option
 from wfb_gym.files import atomic_write_text, read_limited
@@ -162,8 +162,8 @@ def _results(run: Run[Settings, str]) -> Results:
                     "scenarios": len(scores),
                     "mean": float(scores.mean()),
                     "interquartile_mean": float(interquartile_mean(scores[:, None])),
-                    "five_percent": float(np.quantile(scores, 0.05)),
-                    "share": float((scores * stakes).sum() / stakes.sum()),
+                    "five_percent": float(fifth_percentile(scores[None])),
+                    "share": float(share_of_stakes(scores[None], stakes)),
                 }
             )
     return run.document(scores=rows)

@@ -5,6 +5,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from wfb_gym.opponents.policy_spec import WAYS
+
 _stored: dict[str, str] = {}
 """In a Ray worker, the local paths of files, by their names in tasks."""
 
@@ -23,7 +25,13 @@ def store_files(files: dict[str, bytes]) -> None:
 
 
 def local_path(name: str) -> str:
-    """Return the local path of a file named by a task. Other names are returned unchanged."""
+    """Return the local path of a file named by a task, also after `argmax:` or `sample:`.
+
+    Other names are returned unchanged.
+    """
+    way, colon, path = name.partition(":")
+    if colon and way in WAYS:
+        return f"{way}:{local_path(path)}"
     return _stored.get(name, name)
 
 

@@ -59,6 +59,23 @@ def interquartile_mean(scores: Floats) -> Any:
     return middle.mean(axis=-1)
 
 
+def fifth_percentile(scores: Floats) -> Any:
+    """Return the 5th percentile over tasks of the mean over runs (the last two axes)."""
+    return np.quantile(scores.mean(axis=-2), 0.05, axis=-1)
+
+
+def share_of_stakes(scores: Floats, stakes: Floats) -> Any:
+    """Return the mean over runs and tasks (the last two axes), weighted by points at stake.
+
+    With normalised scores, it is the share, in %, of all points that optimal play wins.
+
+    Args:
+        scores: (..., runs, tasks).
+        stakes: points between random and optimal play, (..., tasks).
+    """
+    return (scores.mean(axis=-2) * stakes).sum(axis=-1) / stakes.sum(axis=-1)
+
+
 def probability_of_improvement(scores: Floats, others: Floats) -> Any:
     """Return the probability that a run of the first beats a run of the others, mean over tasks.
 

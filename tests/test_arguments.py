@@ -23,8 +23,8 @@ REJECTED = {
         ("--evaluate greedy a.zip", "expected names or saved models, found both"),
         ("--evaluate greedy veteran --name x", "--name: expected one agent, found 2"),
         ("--evaluate greedy --name 'a b'", "--name: expected a name of up to 64 letters"),
-        ("--evaluate greedy --steps -1", "--steps: expected a whole number from 0"),
-        ("--evaluate missing.zip --name x --steps 1", "missing.zip"),
+        ("--evaluate greedy --about missing.toml", "missing.toml: expected a TOML file, found"),
+        ("--evaluate missing.zip --name x", "missing.zip"),
     ],
     "experiments.optimality_gap": [
         ("veteren", "did you mean veteran?"),

@@ -17,9 +17,11 @@ from experiments.leaderboards.protocol import PROTOCOL, TASKS, TRACKS, Task
 from experiments.leaderboards.settings import Settings
 from experiments.leaderboards.submissions import (
     ALL,
+    About,
     Submission,
     SubmissionError,
     check_known,
+    read_about,
     read_submission,
     read_submissions,
 )
@@ -27,7 +29,7 @@ from experiments.outcomes import Outcome, Run
 from experiments.records import ResultFile
 from experiments.tournaments.matches import model_names
 from wfb_gym.files import atomic_write_text
-from wfb_gym.opponents.policy_spec import PolicySpec
+from wfb_gym.opponents.policy_spec import SEARCHING, PolicySpec
 
 DESCRIPTIONS = {
     "random": "plays uniformly random legal actions",
@@ -40,7 +42,6 @@ DESCRIPTIONS = {
     "search": "one-decision search by the exact rules, with values from phase-search",
 }
 CONTRIBUTORS = "wfb_gym contributors"
-UNKNOWN = "unknown"
 _ROUNDING = 1e-3
 """Tolerance within which results count as equal, in scores or points."""
 
@@ -62,10 +63,11 @@ def write_submissions(run: Run[Settings, Job]) -> tuple[list[str], bool]:
     notes = list(grades.rejected)
     failed = bool(notes)
     for name, policies in run.settings.entries.items():
-        results = grades.results.get(name, {})
+        results = grades.ranked.get(name, {})
         if run.interrupted and not any(results.values()):
             continue
-        submission = _describe(run.settings, name, policies) | results
+        others = grades.others.get(name, {})
+        submission = _describe(run.settings, name, policies) | results | {"other_way": others}
         try:
             notes.append(f"written: {_write_submission(run.settings, submission)}")
         except SubmissionError as error:
@@ -82,13 +84,24 @@ def _describe(settings: Settings, name: str, policies: list[str]) -> dict[str, A
     return {
         "protocol": PROTOCOL,
         "name": name,
-        "description": settings.description or DESCRIPTIONS.get(policies[0], policies[0]),
-        "authors": settings.authors or (UNKNOWN if model_names(policies) else CONTRIBUTORS),
-        "code": settings.code or f"python -m experiments.leaderboard --evaluate {policies[0]}",
-        "steps": settings.steps,
+        **_about(settings, policies[0]).model_dump(exclude_none=True),
         "versions": common.versions(),
         "policies": _policies_to_keep(settings, name, policies),
     }
+
+
+def _about(settings: Settings, policy: str) -> About:
+    """Return the author's statements on a policy, or our own on an agent."""
+    if settings.about is not None:
+        return read_about(settings.about)
+    name = PolicySpec.parse(policy).name
+    return About(
+        kind="planner" if name in (*SEARCHING, "optimal") else "scripted",
+        description=DESCRIPTIONS.get(policy, policy),
+        authors=CONTRIBUTORS,
+        code=f"python -m experiments.leaderboard --evaluate {policy}",
+        uses_exact=name == "optimal",
+    )
 
 
 def _digests(policies: list[str]) -> dict[str, str]:
@@ -171,11 +184,16 @@ def compare_again(run: Run[Settings, Job]) -> Outcome:
     grades = join_jobs(run.parts, run.finished, run.lines)
     problems = list(grades.rejected)
     for each in chosen:
-        for track, results in grades.results.get(each.name, {}).items():
-            for key, now in results.items():
-                before = getattr(each, track)[key]
-                if not _are_same(before, now):
-                    problems.append(f"{each.name}: {key}: expected {before}, found {now}")
+        for former, graded, way in (
+            (each, grades.ranked, ""),
+            (each.other_way, grades.others, "the other way, "),
+        ):
+            for track, results in graded.get(each.name, {}).items():
+                for key, now in results.items():
+                    before = getattr(former, track)[key]
+                    if not _are_same(before, now):
+                        expected = f"{way}{key}: expected {before}, found {now}"
+                        problems.append(f"{each.name}: {expected}")
     count = sum(len(entry.tasks) for entry in entries)
     same = f"{len(chosen)} submissions, {count} tasks: the same results"
     found = {"submissions": len(chosen), "tasks": count, "problems": problems}
@@ -198,13 +216,17 @@ def _write_submission(settings: Settings, submission: dict[str, Any]) -> Path:
     path = settings.submissions / f"{submission['name']}.json"
     if settings.add and path.is_file():
         former = read_submission(path).model_dump(exclude_none=True)
-        for key in ("protocol", "steps"):
+        for key in ("protocol", "kind", "steps"):
             if former[key] != submission[key]:
                 expected = f"expected {key} {former[key]}, found {submission[key]}"
                 raise SubmissionError(f"{path}: {expected}")
+        others = former["other_way"]
         for track in TRACKS:
-            submission[track] = {**former.get(track, {}), **submission.get(track, {})}
-        submission |= {key: former[key] for key in ("description", "authors", "code")}
+            submission[track] = {**former[track], **submission.get(track, {})}
+            others[track] = {**others[track], **submission["other_way"].get(track, {})}
+        submission |= {"other_way": others} | {
+            key: former[key] for key in About.model_fields if key in former
+        }
         submission["policies"] = {**former["policies"], **submission["policies"]}
     atomic_write_text(path, json.dumps(submission, indent=1, ensure_ascii=False) + "\n")
     read_submission(path)

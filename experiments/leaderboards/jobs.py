@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from experiments.leaderboards import protocol
-from experiments.leaderboards.protocol import POOL, RUNS, TRACKS, BattleRun, GeneratedScenario, Task
+from experiments.leaderboards.protocol import (
+    POOL,
+    RUNS,
+    TRACKS,
+    BattleRun,
+    GeneratedScenario,
+    Task,
+    both_ways,
+)
 from experiments.outcomes import Line
 from experiments.tournaments.guarding import one_line
 from experiments.workers import Workers
@@ -21,10 +29,14 @@ class Entry(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A unit of grading: one task, several tasks on a generated scenario, or a run of a battle."""
+    """A unit of grading: one task, several tasks on a generated scenario, or a run of a battle.
+
+    `others` are the models of `policies`, if they are models, with the other way to choose actions.
+    """
 
     name: str
     policies: list[str]
+    others: list[str]
     tasks: tuple[Task, ...]
     part: GeneratedScenario | BattleRun | None = None
 
@@ -39,28 +51,35 @@ class Job(NamedTuple):
         if isinstance(self.part, GeneratedScenario):
             words += f", seed {self.part.seed}"
         elif self.part is not None:
-            words += f" against {self.part.opponent}, run {self.part.run + 1}"
+            other = ", the other way" if self.part.policy in self.others else ""
+            words += f" against {self.part.opponent}, run {self.part.run + 1}{other}"
         return words
 
 
 def jobs_of(entry: Entry) -> Iterator[Job]:
     """Yield a submission's jobs. Each generated scenario is solved once for both seats.
 
-    In battles, an untrained policy plays `RUNS` runs with different dice.
+    In battles, a single policy plays `RUNS` runs with different dice.
     """
-    name, policies, tasks = entry
-    players = policies if len(policies) > 1 else policies * RUNS
-    battles = [BattleRun(opponent, *run) for opponent in POOL for run in enumerate(players)]
-    for scenario in dict.fromkeys(task.scenario for task in tasks):
-        own = tuple(task for task in tasks if task.scenario == scenario)
-        kind = own[0].kind
+    for scenario in dict.fromkeys(task.scenario for task in entry.tasks):
+        own = tuple(task for task in entry.tasks if task.scenario == scenario)
+        kind, track = own[0].kind, own[0].track
+        policies, others = both_ways(entry.policies, track)
         if kind is not None:
-            scenarios = protocol.generated_scenarios(kind)
-            yield from (Job(name, policies, own, each) for each in scenarios)
-        elif own[0].track == "battles":
-            yield from (Job(name, policies, (task,), each) for task in own for each in battles)
-        else:
-            yield from (Job(name, policies, (task,)) for task in own)
+            for each in protocol.generated_scenarios(kind):
+                yield Job(entry.name, policies, others, own, each)
+            continue
+        for task in own:
+            job = Job(entry.name, policies, others, (task,))
+            yield from _battles_of(job) if track == "battles" else (job,)
+
+
+def _battles_of(job: Job) -> Iterator[Job]:
+    """Yield the jobs of a battle, one for each opponent and run."""
+    for opponent in POOL:
+        for players in (job.policies, job.others):
+            for run, policy in enumerate(players * RUNS if len(players) == 1 else players):
+                yield job._replace(part=BattleRun(opponent, run, policy))
 
 
 def do_job(job: Job) -> tuple[Job, Line]:
@@ -72,13 +91,13 @@ def do_job(job: Job) -> tuple[Job, Line]:
 
 
 def _grade(job: Job) -> Any:
-    task = job.tasks[0]
+    task, policies = job.tasks[0], [*job.policies, *job.others]
     if isinstance(job.part, GeneratedScenario):
-        return protocol.grade_generated(job.policies, [each.seat for each in job.tasks], job.part)
+        return protocol.grade_generated(policies, [each.seat for each in job.tasks], job.part)
     if job.part is not None:
         return protocol.play_run(job.part, task)
     grade = protocol.grade_duel if task.track == "duels" else protocol.grade_hidden
-    return grade(job.policies, task)
+    return grade(policies, task)
 
 
 def do_jobs(jobs: Sequence[Job], workers: Workers) -> Iterator[Line]:
@@ -101,11 +120,13 @@ class Grades:
     """Results for completely graded tasks, by submission, track and task.
 
     Attributes:
-        results: results by submission, including all tracks.
+        ranked: results by submission, including all tracks.
+        others: the same for models that choose actions the other way.
         rejected: a line for each task that could not be graded, with the reason.
     """
 
-    results: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    ranked: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    others: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     rejected: list[str] = field(default_factory=list)
 
 
@@ -117,28 +138,42 @@ def join_jobs(jobs: Iterable[Job], finished: Iterable[Job], lines: Iterable[Line
         groups.setdefault(job.group, []).append((job, line))
     sizes = Counter(job.group for job in jobs)
     for (name, tasks), parts in groups.items():
-        tracks = grades.results.setdefault(name, {track: {} for track in TRACKS})
+        both = [
+            each.setdefault(name, {track: {} for track in TRACKS})
+            for each in (grades.ranked, grades.others)
+        ]
         reasons = [line["rejected"] for _, line in parts if "rejected" in line]
         if reasons:
             grades.rejected.extend([f"{name}: {task}: {reasons[0]}" for task in tasks])
         elif len(parts) == sizes[name, tasks]:
             found = [(job, line["found"]) for job, line in parts]
             for task in tasks:
-                tracks[task.track][str(task)] = _joined(found, task)
+                for tracks, result in zip(both, _joined(found, task), strict=True):
+                    if result:
+                        tracks[task.track][str(task)] = result
     return grades
 
 
-def _joined(parts: Sequence[tuple[Job, Any]], task: Task) -> Any:
-    """Return a task's result: mean points by opponent, or scores by run."""
+def _joined(parts: Sequence[tuple[Job, Any]], task: Task) -> tuple[Any, Any]:
+    """Return a task's ranked and other result: mean points by opponent, or scores by run."""
+    first = parts[0][0]
     if task.track == "battles":
-        points: dict[str, list[float]] = {opponent: [] for opponent in POOL}
-        for job, found in parts:
-            assert isinstance(job.part, BattleRun)
-            points[job.part.opponent].append(found)
-        return points
-    if task.kind is None:
-        return parts[0][1]
-    return [
-        [score for scores in run for score in scores]
-        for run in zip(*(found[task.seat] for _, found in parts), strict=True)
-    ]
+        return _points(parts, first.policies), _points(parts, first.others)
+    runs = parts[0][1]
+    if task.kind is not None:
+        runs = [
+            [score for scores in run for score in scores]
+            for run in zip(*(found[task.seat] for _, found in parts), strict=True)
+        ]
+    count = len(first.policies)
+    return runs[:count], runs[count:]
+
+
+def _points(parts: Sequence[tuple[Job, Any]], policies: Sequence[str]) -> dict[str, list[float]]:
+    """Return the mean points of some policies by opponent, in the order of the runs."""
+    points: dict[str, list[float]] = {}
+    for job, found in parts:
+        assert isinstance(job.part, BattleRun)
+        if job.part.policy in policies:
+            points.setdefault(job.part.opponent, []).append(found)
+    return points

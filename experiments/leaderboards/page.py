@@ -1,7 +1,8 @@
 """The page docs/leaderboard.md, and the submission statistics on it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,25 +10,28 @@ import numpy as np
 
 from experiments.leaderboards.protocol import (
     BATTLES,
-    BUDGET,
     POINTS_UNIT,
+    RANKED_WAYS,
     RUNS,
     TASKS,
     TRACKS,
     Task,
-    scenarios_at_stake,
+    stakes_of,
 )
-from experiments.leaderboards.submissions import Submission
+from experiments.leaderboards.submissions import BEST, Results, Submission
 from experiments.statistics import (
     Floats,
     Interval,
     bootstrap,
+    fifth_percentile,
     interquartile_mean,
     mean,
     run_interval,
+    share_of_stakes,
 )
 from experiments.tables import markdown_table
 from wfb_gym.generating import AXES, Axis
+from wfb_gym.opponents.policy_spec import WAYS
 from wfb_gym.seats import SEATS
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
@@ -47,28 +51,29 @@ This page compares policies under the [benchmark protocol](benchmark.md). The pr
 tracks and explains how to submit a result. Do not edit this page:
 `python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
-The duels, hidden and generated tracks report exact normalised scores. 100 is optimal play and 0 is
-random play. Values are interquartile means over runs, and under Overall over scenarios and runs.
-They leave out the best and the worst quarter, so a policy with 100.0 can fail in single scenarios.
-The battles track reports the mean points against random, greedy and veteran, per 1,000 points of
-army. The [gallery](gallery.md) and [strength in battles](experiments/players.md) use another pool
-(greedy, veteran and phase-search:2), so their points in battles are not comparable with these.
+Scores are exact and normalised: 100 is optimal play and 0 is random play, each against its best
+response. Battles are the exception: their scores are mean points against random, greedy and
+veteran, per 1,000 points of army. The [gallery](gallery.md) and
+[strength in battles](experiments/players.md) use another pool (greedy, veteran and
+phase-search:2), so their points in battles are not comparable with these.
 
 † marks policies that were trained for more steps than the [budget](benchmark.md#budget).
 
-Policies are in the order of their scores in the duels. Policies without one follow, by name.
+Brackets contain the [95 % interval](benchmark.md#reported-statistics): over scenarios in the
+generated track, otherwise over runs. Untrained policies with exact grades have no interval over
+runs.
+"""
+OVERALL = """Each column is the track's primary number, by which the track is ranked. Policies
+without a complete track are not in this table.
 
-Brackets contain the [95 % interval](benchmark.md#reported-statistics) over runs. Untrained policies
-with exact grades have no interval.
+"""
+STANDINGS = """The track is ranked by the {primary}. The 5th percentile measures how badly a policy
+can fail. The share of the stakes, in %, weights each task by the points between random and optimal
+play. The interquartile mean leaves out the best and the worst quarter.
+
 """
 HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that
 never bluffs loses to an enemy who knows the policy.
-
-"""
-GENERATED = """The 5th percentile of the scores measures how badly a policy can fail. The last
-column is the share of the points between random and optimal play that the policy wins. It weights
-each scenario by the points at stake. Intervals are over scenarios, with the mean of a policy's runs
-in each scenario.
 
 """
 BY_KIND = """Each cell contains the interquartile mean / the 5th percentile.
@@ -82,27 +87,51 @@ neither, the two columns only compare the difficulty of the kinds. The descripti
 [Policies](#policies) name the training.
 
 """
+BOTH_WAYS = """A network can take its most likely action, or draw its actions from its policy. Each
+track ranks one way, the same for all policies: drawn actions with hidden items, which need mixed
+strategies, otherwise the most likely ones. Each cell is the mean score in the policy's tasks of the
+track.
+
+"""
+TRAINING = """A supervised policy learns from actions or exact values that another player supplied.
+Environment steps are the learner's own decisions; tuning steps count for the budget too. Recorded
+decisions are other players' decisions. A gradient sample is a decision in one gradient step.
+
+"""
+_RANKED_BY = {"duels": 0, "hidden": 0, "generated": 3}
+"""Number of the statistic by which a track of exact scores is ranked."""
+_HEADLINE = ("generated", "hidden", "battles", "duels")
+"""Tracks in the overall table, the most important first."""
+_Statistic = Callable[[Floats, Floats], Any]
+_STATISTICS: dict[str, _Statistic] = {
+    "mean": lambda scores, stakes: mean(scores),
+    "interquartile mean": lambda scores, stakes: interquartile_mean(scores),
+    "5th percentile": lambda scores, stakes: fifth_percentile(scores),
+    "share of the stakes": share_of_stakes,
+}
+"""Statistics of scores, (..., runs, tasks), and of the tasks' points at stake, (..., tasks)."""
 
 
 def marked_name(submission: Submission) -> str:
-    """Return a submission's name, with a mark if its training exceeds the budget."""
-    return submission.name + _OVER_BUDGET * (submission.steps > BUDGET)
+    """Return a submission's name, with a mark if its training exceeds the budget of a track."""
+    tracks = [track for track in TRACKS if getattr(submission, track)]
+    return submission.name + _OVER_BUDGET * any(map(submission.exceeds_budget, tracks))
 
 
-def score_matrix(submission: Submission, tasks: Sequence[Task]) -> Floats | None:
-    """Return a submission's scores on a track's tasks, (runs, tasks), or None if one is missing."""
-    found = [task_scores(submission, task) for task in tasks]
+def score_matrix(results: Results, tasks: Sequence[Task]) -> Floats | None:
+    """Return the scores on a track's tasks, (runs, tasks), or None if one is missing."""
+    found = [task_scores(results, task) for task in tasks]
     columns = [column for column in found if column is not None]
     return np.concatenate(columns, axis=1) if len(columns) == len(found) else None
 
 
-def task_scores(submission: Submission, task: Task) -> Floats | None:
-    """Return a submission's scores on a task, (runs, parts of the task), or None if it has none.
+def task_scores(results: Results, task: Task) -> Floats | None:
+    """Return the scores on a task, (runs, parts of the task), or None if there are none.
 
     A kind's parts are its scenarios. A battle's parts are its opponents, with scores in points per
     `POINTS_UNIT` points of army.
     """
-    found: Any = getattr(submission, task.track).get(str(task))
+    found: Any = getattr(results, task.track).get(str(task))
     if found is None:
         return None
     if task.track in ("duels", "hidden"):
@@ -112,8 +141,42 @@ def task_scores(submission: Submission, task: Task) -> Floats | None:
     return np.array(list(found.values())).T * POINTS_UNIT / BATTLES[task.scenario]
 
 
+def track_statistics(submission: Submission, track: str) -> dict[str, Interval] | None:
+    """Return a submission's statistics in a track of exact scores, or None if a task is missing.
+
+    In the generated track, the bootstrap resamples scenarios, each with the mean score over runs.
+    """
+    scores = score_matrix(submission, TRACKS[track])
+    if scores is None:
+        return None
+    stakes = np.concatenate([stakes_of(task) for task in TRACKS[track]])
+    if track != "generated":
+
+        def of_runs(statistic: _Statistic, drawn: Floats) -> Any:
+            return statistic(drawn, stakes)
+
+        return {
+            name: run_interval(partial(of_runs, statistic), scores, bounds=(-np.inf, BEST))
+            for name, statistic in _STATISTICS.items()
+        }
+    means = scores.mean(axis=0)
+
+    def of_scenarios(statistic: _Statistic, drawn: Floats) -> Any:
+        at = drawn[..., 0].astype(int)
+        return statistic(means[at][..., None, :], stakes[at])
+
+    numbers = np.arange(float(len(means)))[:, None]
+    return {
+        name: bootstrap(partial(of_scenarios, statistic), numbers)
+        for name, statistic in _STATISTICS.items()
+    }
+
+
 def track_interval(submission: Submission, track: str) -> Interval | None:
-    """Return a submission's mean score on a track, or None if a task is missing."""
+    """Return a track's primary number for a submission, or None if a task is missing."""
+    if track in _RANKED_BY:
+        found = track_statistics(submission, track)
+        return None if found is None else list(found.values())[_RANKED_BY[track]]
     scores = score_matrix(submission, TRACKS[track])
     return None if scores is None else _interval(scores, track)
 
@@ -128,48 +191,21 @@ def _interval(scores: Floats, track: str) -> Interval:
     """Return the mean points in battles, otherwise the interquartile mean of exact scores."""
     if track == "battles":
         return run_interval(mean, scores)
-    return run_interval(interquartile_mean, scores, bounds=(-np.inf, 100.0))
+    return run_interval(interquartile_mean, scores, bounds=(-np.inf, BEST))
 
 
-def generated_intervals(submission: Submission, seat: str) -> list[Interval] | None:
-    """Return a submission's scores over a seat's generated scenarios, or None if a kind is missing.
-
-    The scores are the interquartile mean, the 5th percentile, and the share of points at stake in
-    %. The bootstrap resamples scenarios, each with the mean score over the runs.
-    """
-    tasks = [task for task in TRACKS["generated"] if task.seat == seat]
-    found = [task_scores(submission, task) for task in tasks]
-    there = [each.mean(axis=0) for each in found if each is not None]
-    if len(there) < len(found):
-        return None
-    scores = np.concatenate(there)
-    points = [each.points[seat] for task in tasks for each in scenarios_at_stake(task)]
-    stakes = np.array([optimum - random for random, optimum in points])
-
-    def five_percent(drawn: Floats) -> Any:
-        return np.quantile(scores[drawn[..., 0].astype(int)], 0.05, axis=-1)
-
-    def share(drawn: Floats) -> Any:
-        at = drawn[..., 0].astype(int)
-        return (scores[at] * stakes[at]).sum(axis=-1) / stakes[at].sum(axis=-1)
-
-    # the bootstrap resamples scenario indices, because `share` needs scores and stakes
-    numbers = np.arange(float(len(scores)))[:, None]
-    middle = bootstrap(interquartile_mean, scores[:, None])
-    return [middle, bootstrap(five_percent, numbers), bootstrap(share, numbers)]
-
-
-def generated_rows(entries: Sequence[Submission]) -> list[list[str]]:
-    """Return the table of the generated scenarios."""
-    statistics = ("interquartile mean", "5th percentile", "share of points at stake, %")
-    rows = [["policy", "seat", *statistics]]
-    for each in entries:
-        name = marked_name(each)
-        for seat in SEATS:
-            found = generated_intervals(each, seat)
-            if found is not None:
-                rows.append([name, seat, *(interval_text(one, "generated") for one in found)])
-    return rows
+def standing_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
+    """Return the statistics of a track of exact scores by policy, the best first."""
+    found = [(each, track_statistics(each, track)) for each in entries]
+    there = [(each, list(intervals.values())) for each, intervals in found if intervals is not None]
+    there.sort(key=lambda row: row[1][_RANKED_BY[track]].value, reverse=True)
+    return [
+        ["policy", "kind", *_STATISTICS],
+        *(
+            [marked_name(each), each.kind, *(interval_text(one, track) for one in intervals)]
+            for each, intervals in there
+        ),
+    ]
 
 
 def interval_text(found: Interval | None, track: str) -> str:
@@ -182,11 +218,11 @@ def interval_text(found: Interval | None, track: str) -> str:
 
 
 def rank(submissions: Sequence[Submission]) -> list[Submission]:
-    """Sort submissions by their score in the duels. Submissions without one come last, by name."""
+    """Sort submissions by their primary numbers, track by track. Those without come last."""
 
-    def key(submission: Submission) -> tuple[bool, float, str]:
-        found = track_interval(submission, "duels")
-        return found is None, -(found.value if found is not None else 0.0), submission.name
+    def key(submission: Submission) -> tuple[list[float], str]:
+        found = [track_interval(submission, track) for track in _HEADLINE]
+        return [np.inf if one is None else -one.value for one in found], submission.name
 
     return sorted(submissions, key=key)
 
@@ -234,31 +270,75 @@ def _joint_cell(parts: Sequence[Floats | None]) -> str:
     return f"{interquartile_mean(scores):.1f} / {np.quantile(scores.mean(axis=0), 0.05):.0f}"
 
 
-def _runs_of(submission: Submission) -> str:
+def both_ways_rows(entries: Sequence[Submission]) -> list[list[str]]:
+    """Return the mean scores of networks that choose their actions in both ways, by track."""
+    rows = [["policy", "track", "tasks", *WAYS]]
+    for each in entries:
+        for track in TRACKS:
+            tasks = [task for task in TRACKS[track] if str(task) in getattr(each.other_way, track)]
+            if tasks:
+                ranked, other = (score_matrix(one, tasks) for one in (each, each.other_way))
+                assert ranked is not None
+                assert other is not None
+                way = RANKED_WAYS[track]
+                cells = {
+                    name: interval_text(run_interval(mean, ranked if name == way else other), track)
+                    for name in WAYS
+                }
+                cells[way] = f"**{cells[way]}**"
+                number = f"{len(tasks)} of {len(TRACKS[track])}"
+                rows.append([marked_name(each), track, number, *cells.values()])
+    return rows
+
+
+def training_rows(entries: Sequence[Submission]) -> list[list[str]]:
+    """Return the authors' statements on the training of a run."""
+    rows = [
+        ["policy", "kind", "uses exact solutions", "runs", "environment steps", "tuning steps",
+         "recorded decisions", "gradient samples", "CPU seconds", "seconds"]
+    ]  # fmt: skip
+    for each in entries:
+        if each.is_learned:
+            numbers = (
+                each.steps, each.tuning_steps, each.recorded, each.gradient_samples,
+                each.cpu_seconds, each.wall_seconds,
+            )  # fmt: skip
+            cells = (MISSING if one is None else f"{one:,.0f}" for one in numbers)
+            exact = "yes" if each.uses_exact else "no"
+            rows.append([marked_name(each), each.kind, exact, str(_runs_of(each)), *cells])
+    return rows
+
+
+def _runs_of(submission: Submission) -> int:
     found = (task_scores(submission, task) for task in TASKS.values() if task.track != "battles")
-    runs = max((len(scores) for scores in found if scores is not None), default=RUNS)
-    return f"{runs} run" if runs == 1 else f"{runs} runs"
+    return max((len(scores) for scores in found if scores is not None), default=RUNS)
 
 
 def make_page(submissions: Sequence[Submission], folder: Path | None = None) -> str:
     """Return the page's text, or the text of a page in a folder of one's own."""
     entries = rank(submissions)
-    shown = [track for track in TRACKS if track != "axes"]
-    overall = [["policy", "steps", *shown]]
+    overall = [["policy", "kind", *_HEADLINE]]
     for each in entries:
-        cells = [interval_text(track_interval(each, track), track) for track in shown]
-        runs = f" ({_runs_of(each)})" if each.steps > BUDGET else ""
-        steps = f"{each.steps:,}{runs}" if each.steps else "none"
-        overall.append([marked_name(each), steps, *cells])
+        cells = [interval_text(track_interval(each, track), track) for track in _HEADLINE]
+        if set(cells) != {MISSING}:
+            overall.append([marked_name(each), each.kind, *cells])
     about = [[marked_name(each), each.description, each.authors, each.code] for each in entries]
+    standings = {
+        track: (STANDINGS.format(primary=list(_STATISTICS)[number]), standing_rows(entries, track))
+        for track, number in _RANKED_BY.items()
+    }
     tables = {
-        "Overall": ("", overall),
-        "Duels": ("", task_rows(entries, "duels")),
-        "Hidden items": (HIDDEN, task_rows(entries, "hidden")),
-        "Generated": (GENERATED, generated_rows(entries)),
+        "Overall": (OVERALL, overall),
+        "Generated": standings["generated"],
         "Generated, by kind": (BY_KIND, task_rows(entries, "generated")),
-        "Axes of generalisation": (BY_AXIS, axis_rows(entries)),
+        "Hidden items": (HIDDEN + standings["hidden"][0], standings["hidden"][1]),
+        "Hidden items, by scenario": ("", task_rows(entries, "hidden")),
         "Battles": ("", task_rows(entries, "battles")),
+        "Duels": standings["duels"],
+        "Duels, by scenario": ("", task_rows(entries, "duels")),
+        "Axes of generalisation": (BY_AXIS, axis_rows(entries)),
+        "Both ways to choose actions": (BOTH_WAYS, both_ways_rows(entries)),
+        "Training": (TRAINING, training_rows(entries)),
         "Policies": ("", [["policy", "description", "authors", "code"], *about]),
     }
     parts = [

@@ -19,15 +19,19 @@ from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
 from experiments.workers import one_torch_thread
 from wfb_gym.generating import KINDS, KINDS_OF_AXES, generate
+from wfb_gym.opponents.policy_spec import WAYS, PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.solver import ExactGame, HiddenGame, Score
 from wfb_gym.solver.evaluation import SAME
 
-PROTOCOL = 2
-BUDGET = 10_000_000
-"""Maximum number of training decisions. Submissions with more are marked."""
+PROTOCOL = 3
+BUDGETS = {
+    "duels": 10_000_000, "hidden": 10_000_000, "generated": 100_000_000, "axes": 100_000_000,
+    "battles": 100_000_000,
+}  # fmt: skip
+"""Maximum number of environment steps of a run by track. Submissions with more are marked."""
 RUNS = 5
 """Minimum number of runs (policies trained with different seeds, or battles with different
 dice)."""
@@ -49,6 +53,21 @@ takes a long time and every further sweep changes them slightly.
 """
 HIDDEN_GAP = 1e-4
 """Gap between the bounds in points, which is less than 0.00002 of any seat's stakes."""
+
+STAKES = {
+    "apprentice": (10.5401, 4.2714),
+    "archmage-duel": (7.62235, 31.903),
+    "orc-shaman-hunt": (6.41511, 24.8525),
+    "seventh-edition-duel": (20.5702, 35.4233),
+    "dwarf-hold": (15.2853, 50.4174),
+    "hidden-scroll": (5.9899, 8.61242),
+    "hidden-stone": (8.301, 27.7814),
+    "hidden-scrolls": (9.92248, 28.6096),
+    "hidden-duel": (16.3156, 21.5989),
+    "hidden-council": (20.2561, 20.9831),
+}
+"""Points between random and optimal play in the duels and hidden tracks, of the caster and of the
+dispeller."""
 
 GENERATED = {kind: 20 if options.duel else 50 for kind, options in KINDS.items()}
 """Number of scenarios by kind, the first of its test seeds that fit within `GENERATED_BYTES`."""
@@ -160,6 +179,34 @@ def scenarios_at_stake(task: Task) -> list[GeneratedScenario]:
     """Return the generated scenarios that count in a task."""
     assert task.kind is not None
     return [each for each in generated_scenarios(task.kind) if task.seat in each.stakes]
+
+
+RANKED_WAYS = {
+    "duels": "argmax", "hidden": "sample", "generated": "argmax", "axes": "argmax",
+    "battles": "argmax",
+}  # fmt: skip
+"""How a saved model chooses its actions for the results that are ranked, by track: its most likely
+action, or actions drawn from its policy, because hidden items need mixed strategies. The other way
+is graded too."""
+
+
+def both_ways(policies: Sequence[str], track: str) -> tuple[list[str], list[str]]:
+    """Return the policies to rank in a track, and models that choose actions the other way."""
+    specs = [PolicySpec.parse(policy) for policy in policies]
+    if any(spec.path is None or spec.option is not None for spec in specs):
+        return list(policies), []
+    ranked = RANKED_WAYS[track]
+    (other,) = WAYS.keys() - {ranked}
+    first, second = ([f"{way}:{policy}" for policy in policies] for way in (ranked, other))
+    return first, second
+
+
+def stakes_of(task: Task) -> list[float]:
+    """Return the points between random and optimal play, one number for each exact score."""
+    if task.kind is None:
+        return [STAKES[task.scenario][seat_number(task.seat)]]
+    both = (each.points[task.seat] for each in scenarios_at_stake(task))
+    return [optimum - random for random, optimum in both]
 
 
 class BattleRun(NamedTuple):

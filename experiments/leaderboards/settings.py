@@ -5,11 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from experiments import command_lines
-from experiments.leaderboards.protocol import BUDGET, DUELS, PRESETS, RUNS, TASKS, TRACKS, Task
-from experiments.leaderboards.submissions import FOLDER, MODELS, read_submission
+from experiments.leaderboards.protocol import DUELS, PRESETS, TASKS, TRACKS, Task
+from experiments.leaderboards.submissions import (
+    FOLDER,
+    MODELS,
+    SubmissionError,
+    least_runs,
+    read_about,
+    read_submission,
+)
 from experiments.tournaments.matches import model_names
 from experiments.workers import RAY
 from wfb_gym.cli.parser import option
+from wfb_gym.opponents.policy_spec import NAMES, PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
 
@@ -26,11 +34,8 @@ class Settings:
         find: find the generated scenarios from scratch (minutes).
         name: name of the submission (default: the agent's own).
         preset: grade only in the tasks of a difficulty.
-        steps: decisions of training (default: none).
-        description: description in one line.
-        authors: authors of the policy (default: unknown for saved models, wfb_gym contributors for
-            agents of the package).
-        code: address of the code (default: this command).
+        about: TOML file that describes a trained policy, for example
+            experiments/leaderboards/about.toml.
         add: add to the submission with the same name; its other tasks stay.
         keep: copy the models, for --again, to experiments/leaderboards/models or to the folder
             models in --folder.
@@ -52,10 +57,7 @@ class Settings:
         help=f"grade only in these: {', '.join(TASKS)}; repeat for several",
     )
     preset: str | None = option(None, choices=tuple(PRESETS))
-    steps: int = option(0, type=command_lines.natural_number)
-    description: str = ""
-    authors: str = ""
-    code: str = ""
+    about: Path | None = None
     add: bool = False
     keep: bool = False
     folder: Path | None = None
@@ -97,6 +99,7 @@ class Settings:
         return {self.name or each.replace(":", "-"): [each] for each in policies}
 
 
+EXAMPLE = "experiments/leaderboards/about.toml"
 QUICK = {"task": (f"{DUELS[0]}/caster",), "folder": Path("runs/leaderboard-quick")}
 
 
@@ -105,7 +108,8 @@ def check_command(settings: Settings, switches: Collection[str]) -> Settings:
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:
             raise ValueError(f"--{name}: expected --evaluate with it")
-    _check_policies(settings, list(dict.fromkeys(settings.evaluate or ())))
+    if settings.evaluate:
+        _check_policies(settings, list(dict.fromkeys(settings.evaluate)))
     is_quick = "quick" in switches and settings.task == QUICK["task"]
     for name in settings.entries:
         if not FILE_NAME.fullmatch(name):
@@ -120,18 +124,34 @@ def _check_policies(settings: Settings, policies: Sequence[str]) -> None:
     if models and len(models) < len(policies):
         raise ValueError("--evaluate: expected names or saved models, found both")
     for policy in policies:
+        if PolicySpec.parse(policy).deterministic is not None:
+            raise ValueError(f"--evaluate: expected models, graded both ways, found {policy}")
         make_agent(policy, scenario=DUELS[0])
-    if models:
-        if settings.name is None:
-            raise ValueError("--name: expected a name for the submission of saved models")
-        if not settings.steps or (len(models) < RUNS and settings.steps <= BUDGET):
-            raise ValueError(
-                f"--evaluate: expected {RUNS} saved models or more and --steps above 0, "
-                f"found {len(models)} and {settings.steps}; a repeated model counts once, and "
-                "solver.normalised_score grades a single one"
-            )
-    elif settings.name is not None and len(policies) > 1:
+    trained = [each for each in policies if PolicySpec.parse(each).name not in NAMES]
+    if trained and settings.about is None:
+        raise ValueError(f"--about: expected a file that describes {trained[0]}, like {EXAMPLE}")
+    if models and settings.name is None:
+        raise ValueError("--name: expected a name for the submission of saved models")
+    if not models and settings.name is not None and len(policies) > 1:
         raise ValueError(f"--name: expected one agent, found {len(policies)}")
+    if settings.about is not None:
+        _check_about(settings, settings.about, models)
+
+
+def _check_about(settings: Settings, path: Path, models: Sequence[str]) -> None:
+    """Raise if a description is invalid, or states training that needs more runs."""
+    try:
+        about = read_about(path)
+    except SubmissionError as error:
+        raise ValueError(f"--about: {error}") from None
+    if about.kind == "model-free" and not about.steps:
+        raise ValueError(f"--about: {path}: steps: expected 1 or more, found 0")
+    least = max(least_runs(about, task.track) for task in settings.tasks)
+    if models and len(models) < least:
+        raise ValueError(
+            f"--evaluate: expected {least} saved models or more, found {len(models)}; a repeated "
+            "model counts once, and solver.normalised_score grades a single one"
+        )
 
 
 def _check_keeps_tasks(settings: Settings, path: Path) -> None:

@@ -1,6 +1,7 @@
 """Read and check submissions, the JSON files of experiments/leaderboards/entries/."""
 
 import math
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -8,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from experiments.leaderboards.protocol import (
-    BUDGET,
+    BUDGETS,
     POOL,
     PROTOCOL,
     RUNS,
@@ -42,19 +43,40 @@ class SubmissionError(ExperimentError):
     """A file is not a valid submission. The message names the file, the key and the problem."""
 
 
-class Submission(BaseModel):
-    """A policy's results; docs/benchmark.md describes every key."""
+Kind = Literal["model-free", "supervised", "planner", "scripted"]
+"""How a policy chooses its actions: learned from rewards only, learned from actions or exact values
+that another player supplied, by search with the rules, or by fixed rules."""
+Count = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)] | None
+
+
+class About(BaseModel):
+    """An author's statements on a policy; docs/benchmark.md describes every key."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    protocol: Literal[2]
-    name: FileName
+    kind: Kind
     description: Annotated[str, Writing(200)]
-    authors: Annotated[str, Writing(200)]
+    authors: Annotated[str, Writing(200)] = "unknown"
     code: Annotated[str, Writing(500)]
-    steps: Annotated[int, Field(ge=0)]
-    versions: dict[Name, Name]
-    policies: dict[str, list[Annotated[str, Writing(200)]]] = {}
+    uses_exact: bool = False
+    steps: Count = 0
+    tuning_steps: Count | None = None
+    recorded: Count = 0
+    gradient_samples: Count | None = None
+    cpu_seconds: Seconds = None
+    wall_seconds: Seconds = None
+
+    def exceeds_budget(self, track: str) -> bool:
+        """Return whether a run, with all tuning, took more environment steps than allowed."""
+        return self.steps + (self.tuning_steps or 0) > BUDGETS[track]
+
+
+class Results(BaseModel):
+    """Results by track and task; docs/benchmark.md describes every key."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
     duels: dict[str, Scores] = {}
     hidden: dict[str, Scores] = {}
     generated: dict[str, Annotated[list[Scores], FailFast()]] = {}
@@ -62,7 +84,37 @@ class Submission(BaseModel):
     battles: dict[str, dict[str, Scores]] = {}
 
 
-assert PROTOCOL == 2, "Submission.protocol: expected the number of PROTOCOL"
+class Submission(Results, About):
+    """A policy's results; docs/benchmark.md describes every key."""
+
+    protocol: Literal[3]
+    name: FileName
+    versions: dict[Name, Name]
+    policies: dict[str, list[Annotated[str, Writing(200)]]] = {}
+    other_way: Results = Results()
+
+    @property
+    def is_learned(self) -> bool:
+        """Whether the policy was trained, rather than written."""
+        return self.kind in ("model-free", "supervised")
+
+
+assert PROTOCOL == 3, "Submission.protocol: expected the number of PROTOCOL"
+
+
+def read_about(path: Path) -> About:
+    """Read an author's statements on a policy from a TOML file.
+
+    Raises:
+        SubmissionError: the file is invalid. The message names it, the key and the problem.
+    """
+    try:
+        return About.model_validate(tomllib.loads(read_limited(path, MAX_BYTES).decode("utf-8")))
+    except ValidationError as error:
+        text = _first_problem(error)
+    except (OSError, ValueError) as error:
+        text = f"expected a TOML file, found {describe_error(error)}"
+    raise SubmissionError(_in_file(path, text))
 
 
 def read_submission(path: Path) -> Submission:
@@ -80,7 +132,11 @@ def read_submission(path: Path) -> Submission:
         text = str(error)
     else:
         return submission
-    raise SubmissionError(f"{printable(str(path))}: {shortened(printable(text), _MAX_MESSAGE)}")
+    raise SubmissionError(_in_file(path, text))
+
+
+def _in_file(path: Path, text: str) -> str:
+    return f"{printable(str(path))}: {shortened(printable(text), _MAX_MESSAGE)}"
 
 
 def _first_problem(error: ValidationError) -> str:
@@ -100,45 +156,54 @@ def check_submission(submission: Submission) -> None:
     for key in submission.policies:
         if key not in (ALL, *TASKS):
             raise SubmissionError(f"policies.{key}: expected {ALL} or a task")
-    least = RUNS if 0 < submission.steps <= BUDGET else 1  # above the budget, the page marks it
-    for track in ("duels", "hidden"):
-        for key, scores in getattr(submission, track).items():
-            _check_scores(_place(track, key), scores, least, BEST)
-    for where, key, runs in (
-        (_place(track, key), key, runs)
-        for track in ("generated", "axes")
-        for key, runs in getattr(submission, track).items()
-    ):
-        _check_count(where, len(runs), least)
+    for track in TRACKS:
+        ranked, other = getattr(submission, track), getattr(submission.other_way, track)
+        least = least_runs(submission, track)
+        _check_results(track, track, ranked, least)
+        where = f"other_way.{track}"
+        _check_results(where, track, other, least)
+        if other and other.keys() != ranked.keys():
+            expected = f"expected the tasks of {track}, {', '.join(ranked) or 'none'}"
+            raise SubmissionError(f"{where}: {expected}, found {', '.join(other)}")
+
+
+def least_runs(about: About, track: str) -> int:
+    """Return the minimum number of runs of a policy in a track with exact scores.
+
+    A policy that learned from rewards has several, unless its training exceeds the budget, which
+    the page marks.
+    """
+    return RUNS if about.kind == "model-free" and not about.exceeds_budget(track) else 1
+
+
+def _check_results(where: str, track: str, results: Mapping[str, Any], least: int) -> None:
+    """Raise a `SubmissionError` for the first problem with a track's results."""
+    known = [str(task) for task in TRACKS[track]]
+    runs_of: dict[str, Sequence[Any]] = {}
+    for key, found in results.items():
+        place = f"{where}.{key}"
+        if key not in known:
+            raise SubmissionError(f"{place}: expected one of {', '.join(known)}")
+        if track == "battles":
+            if sorted(found) != sorted(POOL):
+                expected = f"expected {', '.join(POOL)}, found {', '.join(found)}"
+                raise SubmissionError(f"{place}: {expected}")
+            for opponent, points in found.items():
+                _check_scores(f"{place}.{opponent}", points, RUNS, math.inf)
+                runs_of[f"{key}.{opponent}"] = points
+            continue
+        runs_of[key] = found
+        if TASKS[key].kind is None:
+            _check_scores(place, found, least, BEST)
+            continue
+        _check_count(place, len(found), least)
         count = len(scenarios_at_stake(TASKS[key]))
-        for number, scores in enumerate(runs):
+        for number, scores in enumerate(found):
             if len(scores) != count:
                 expected = f"expected {count} scores, found {len(scores)}"
-                raise SubmissionError(f"{where}.{number}: {expected}")
-            _check_scores(f"{where}.{number}", scores, 1, BEST)
-    for key, opponents in submission.battles.items():
-        where = _place("battles", key)
-        if sorted(opponents) != sorted(POOL):
-            expected = f"expected {', '.join(POOL)}, found {', '.join(opponents)}"
-            raise SubmissionError(f"{where}: {expected}")
-        for opponent, points in opponents.items():
-            _check_scores(f"{where}.{opponent}", points, RUNS, math.inf)
-    for track in ("duels", "hidden", "generated", "axes"):
-        _check_runs(track, getattr(submission, track))
-    battles = {
-        f"{key}.{opponent}": points
-        for key, opponents in submission.battles.items()
-        for opponent, points in opponents.items()
-    }
-    _check_runs("battles", battles)
-
-
-def _place(track: str, key: str) -> str:
-    """Return the path to a task's results in the file, or raise if the track lacks the task."""
-    known = [str(task) for task in TRACKS[track]]
-    if key not in known:
-        raise SubmissionError(f"{track}.{key}: expected one of {', '.join(known)}")
-    return f"{track}.{key}"
+                raise SubmissionError(f"{place}.{number}: {expected}")
+            _check_scores(f"{place}.{number}", scores, 1, BEST)
+    _check_runs(where, runs_of)
 
 
 def _check_scores(where: str, scores: Scores, least: int, most: float) -> None:

@@ -35,6 +35,7 @@ from experiments.leaderboards.submissions import (
     Submission,
     SubmissionError,
     check_submission,
+    read_about,
     read_submission,
     read_submissions,
 )
@@ -182,14 +183,15 @@ def test_grading_writes_a_valid_submission(tmp_path: Path, scripts: Scripts) -> 
     assert text == page.make_page([veteran, optimal], tmp_path)
     assert text.startswith(f"# Submissions in {tmp_path}\n")
     assert ".md)" not in text  # links to other pages
-    assert "| veteran | none | – | – | – |" in text  # noqa: RUF001
+    assert "## Overall" not in text  # no track is complete
+    assert "## Training" not in text
 
 
 def test_grading_with_hidden_items(tmp_path: Path, scripts: Scripts) -> None:
     players = ("veteran", "phase-search")
     tasks = "--task hidden-scroll/caster --task hidden-scroll/dispeller"
     scripts.run(f"{COMMAND} --evaluate {' '.join(players)} {tasks} --folder {tmp_path}")
-    table = rows_of((tmp_path / "leaderboard.md").read_text(), "Hidden items")
+    table = rows_of((tmp_path / "leaderboard.md").read_text(), "Hidden items, by scenario")
     for name in players:
         found = read_submission(tmp_path / f"{name}.json")
         for seat in SEATS:
@@ -240,9 +242,17 @@ def test_ctrl_c_keeps_the_tasks_that_were_done(
     assert len(read_submission(tmp_path / "random.json").duels) == 2
 
 
+def about_file(folder: Path, **changes: Any) -> Path:
+    """Write statements on a policy that learned from 1,000 steps."""
+    stated = {"kind": "model-free", "steps": 1000, "description": "a", "code": "c", **changes}
+    path = folder / "about.toml"
+    path.write_text("".join(f"{key} = {json.dumps(each)}\n" for key, each in stated.items()))
+    return path
+
+
 @pytest.fixture
 def five_models(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Grade models without files with 50 to 54; returns the models of each grading."""
+    """Grade models without files with 50, 51 and so on; returns the models of each grading."""
     graded: list[list[str]] = []
 
     def duel(policies: list[str], task: protocol.Task) -> list[float]:
@@ -250,6 +260,7 @@ def five_models(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         return [50.0 + k for k in range(len(policies))]
 
     monkeypatch.setattr(protocol, "grade_duel", duel)
+    monkeypatch.setattr(protocol, "grade_hidden", duel)
     monkeypatch.setattr(leaderboard_settings, "make_agent", lambda *_, **__: None)
     return graded
 
@@ -257,30 +268,74 @@ def five_models(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_saved_models_are_the_runs_of_one_submission(
     tmp_path: Path, five_models: list[list[str]], scripts: Scripts
 ) -> None:
-    line = f"--evaluate {' '.join(FIVE_MODELS)} --name mine --steps 1000 {SMALL}"
-    scripts.run(f"{COMMAND} {line} --folder {tmp_path}")
-    assert five_models == [FIVE_MODELS, FIVE_MODELS]
+    about = about_file(tmp_path)
+    line = f"--evaluate {' '.join(FIVE_MODELS)} --name mine --about {about}"
+    scripts.run(f"{COMMAND} {line} {SMALL} --task hidden-scroll/caster --folder {tmp_path}")
+    likely, drawn = ([f"{way}:{model}" for model in FIVE_MODELS] for way in ("argmax", "sample"))
+    assert five_models == [[*likely, *drawn]] * 2 + [[*drawn, *likely]]
     found = read_submission(tmp_path / "mine.json")
     assert (found.steps, found.authors) == (1000, "unknown")
-    assert page.task_interval(found, TASKS["apprentice/caster"]).value == 52.0  # type: ignore[union-attr]
-    for arguments in ("--steps 5", "b.zip c.zip d.zip e.zip"):
-        error = scripts.error(f"{COMMAND} --evaluate a.zip {arguments} --name x")
-        assert "expected 5 saved models or more and --steps above 0" in error
+    ranked, other = [50.0, 51.0, 52.0, 53.0, 54.0], [55.0, 56.0, 57.0, 58.0, 59.0]
+    assert found.duels == dict.fromkeys(("apprentice/caster", "archmage-duel/dispeller"), ranked)
+    assert found.hidden == {"hidden-scroll/caster": ranked}
+    assert found.other_way.duels["apprentice/caster"] == other
+    assert found.other_way.hidden == {"hidden-scroll/caster": other}
+    table = rows_of((tmp_path / "leaderboard.md").read_text(), "Both ways to choose actions")
+    cells = {row[1]: row[2:] for row in table}
+    assert cells["duels"][0] == "2 of 10"
+    assert cells["duels"][1].startswith("**52.0 ")
+    assert cells["hidden"][1].startswith("57.0 ")
+    assert cells["hidden"][2].startswith("**52.0 ")
+
+
+@pytest.mark.usefixtures("five_models")
+@pytest.mark.parametrize(
+    ("models", "changes", "message"),
+    [
+        ("a.zip", {}, "--evaluate: expected 5 saved models or more, found 1"),
+        ("a.zip b.zip c.zip d.zip e.zip", {"steps": 0}, "steps: expected 1 or more, found 0"),
+        ("argmax:a.zip", {}, "expected models, graded both ways, found argmax:a.zip"),
+        ("a.zip", {"kind": "magic"}, "about.toml: kind: "),
+        ("a.zip", {"recorded": -1}, "about.toml: recorded: "),
+    ],
+)
+def test_models_need_a_description(
+    models: str, changes: dict[str, Any], message: str, tmp_path: Path, scripts: Scripts
+) -> None:
+    line = f"{COMMAND} --evaluate {models} --name x {SMALL} --folder {tmp_path}"
+    assert message in scripts.error(f"{line} --about {about_file(tmp_path, **changes)}")
+    assert not (tmp_path / "x.json").exists()
+
+
+@pytest.mark.usefixtures("five_models")
+def test_a_supervised_policy_may_have_one_run(tmp_path: Path, scripts: Scripts) -> None:
+    line = f"{COMMAND} --evaluate a.zip --name x {SMALL} --folder {tmp_path}"
+    assert "--about: expected a file that describes a.zip" in scripts.error(line)
+    about = about_file(tmp_path, kind="supervised", steps=0, recorded=20)
+    scripts.run(f"{line} --about {about}")
+    (row,) = rows_of((tmp_path / "leaderboard.md").read_text(), "Training")
+    missing = page.MISSING
+    assert row == ["x", "supervised", "no", "1", "0", missing, "20", *[missing] * 3]
+    assert read_about(FOLDER.parent / "about.toml").kind == "model-free"  # the template
 
 
 @pytest.mark.usefixtures("five_models")
 def test_other_tasks_are_added_to_a_submission(tmp_path: Path, scripts: Scripts) -> None:
     plain = f"{COMMAND} --evaluate {' '.join(FIVE_MODELS)} --name mine --folder {tmp_path}"
     line = f"{plain} --add"
-    scripts.run(f"{line} --steps 1000 --description 'as it was' --task apprentice/caster")
-    scripts.run(f"{line} --steps 1000 --task dwarf-hold/caster")
+    about = about_file(tmp_path, description="as it was")
+    scripts.run(f"{line} --about {about} --task apprentice/caster")
+    scripts.run(f"{line} --about {about_file(tmp_path)} --task dwarf-hold/caster")
     found = read_submission(tmp_path / "mine.json")
     scores = [50.0, 51.0, 52.0, 53.0, 54.0]
     assert found.duels == {"apprentice/caster": scores, "dwarf-hold/caster": scores}
     assert found.description == "as it was"
-    error = scripts.run(f"{line} --steps 999 --task apprentice/caster", FAILED).err
+    assert found.other_way.duels["dwarf-hold/caster"] == [55.0, 56.0, 57.0, 58.0, 59.0]
+    assert found.other_way.duels.keys() == found.duels.keys()
+    about = about_file(tmp_path, steps=999)
+    error = scripts.run(f"{line} --about {about} --task apprentice/caster", FAILED).err
     assert "expected steps 1000, found 999" in error
-    error = scripts.error(f"{plain} --steps 1000 --task apprentice/caster")
+    error = scripts.error(f"{plain} --about {about} --task apprentice/caster")
     assert "mine.json holds other tasks; expected --add" in error  # dwarf-hold would be lost
     assert read_submission(tmp_path / "mine.json").duels == found.duels
 
@@ -294,14 +349,17 @@ def test_generated_scenarios_count_by_score_and_stake(monkeypatch: pytest.Monkey
         own = stakes if task.kind == "duel" else (50.0,)
         return [GeneratedScenario("duel", 0, {task.seat: (0.0, stake)}) for stake in own]
 
-    monkeypatch.setattr(page, "scenarios_at_stake", few)
+    monkeypatch.setattr(protocol, "scenarios_at_stake", few)
     found = Submission(**_submission(duels={}, generated=scores))
-    assert page.generated_intervals(found, "dispeller") is None
-    intervals = page.generated_intervals(found, "caster")
+    assert page.track_statistics(found, "generated") is None  # the dispeller's tasks are missing
+    tasks = tuple(task for task in TRACKS["generated"] if task.seat == "caster")
+    monkeypatch.setitem(TRACKS, "generated", tasks)
+    intervals = page.track_statistics(found, "generated")
     assert intervals is not None
-    middle, low, share = intervals
+    average, middle, low, share = intervals.values()
     others = [100.0] * (len(protocol.GENERATED) - 1)
     every = np.sort([-300.0, 100.0, 100.0, 95.0, *others])
+    assert average.value == pytest.approx(every.mean())
     assert middle.value == pytest.approx(every[3:-3].mean())
     assert low.value == pytest.approx(np.quantile(every, 0.05))
     won = -300.0 + 200.0 + 0.95 * 9700.0 + 50.0 * sum(others)
@@ -358,7 +416,8 @@ def test_models_are_kept_to_be_graded_again(tmp_path: Path, scripts: Scripts) ->
     for each in models:
         each.write_bytes(shipped.read_bytes())
     folder = f"--folder {tmp_path / 'entries'}"
-    line = f"--evaluate {' '.join(map(str, models))} --name mine --steps 9 --task apprentice/caster"
+    line = f"--evaluate {' '.join(map(str, models))} --name mine --task apprentice/caster"
+    line += f" --about {about_file(tmp_path)}"
     scripts.run(f"{COMMAND} {line} {folder}")
     said = scripts.run(f"{COMMAND} --again {folder}")
     assert "mine: no models are kept to grade 1 tasks again" in said.err
@@ -395,28 +454,32 @@ def test_the_models_of_the_leaderboard_reach_their_scores() -> None:
             task = TASKS[key]
             grade_one = {"duels": protocol.grade_duel, "hidden": protocol.grade_hidden}[task.track]
             paths = [str(FOLDER.parent / MODELS / name) for name in names]
-            wanted = getattr(each, task.track)[key]
-            assert grade_one(paths, task) == pytest.approx(wanted, abs=1e-3)
+            for results, policies in zip(
+                (each, each.other_way), protocol.both_ways(paths, task.track), strict=True
+            ):
+                wanted = getattr(results, task.track)[key]
+                assert grade_one(policies, task) == pytest.approx(wanted, abs=1e-3)
             break
 
 
 def test_submissions_over_the_budget_are_marked_and_may_have_one_run() -> None:
     one_run = {str(task): [60.0] for task in TRACKS["duels"]}
-    within = _submission(duels=one_run, steps=protocol.BUDGET)
+    budget = protocol.BUDGETS["duels"]
+    within = _submission(duels=one_run, steps=budget)
     with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
         check_submission(Submission(**within))
-    over = Submission(**{**within, "steps": protocol.BUDGET + 1})
-    check_submission(over)
-    text = page.make_page([over])
-    assert "| mine† | 10,000,001 (1 run) |" in text
-    assert ["mine†", "caster", *["60.0"] * 5] in rows_of(text, "Duels")
-    assert "mine†" not in page.make_page([Submission(**_submission(steps=protocol.BUDGET))])
+    for changes in ({"steps": budget + 1}, {"steps": budget, "tuning_steps": 1}):
+        over = Submission(**{**within, **changes})
+        check_submission(over)
+        text = page.make_page([over])
+        assert ["mine†", "caster", *["60.0"] * 5] in rows_of(text, "Duels, by scenario")
+    assert "mine†" not in page.make_page([Submission(**_submission(steps=budget))])
 
 
 def _submission(**changes: Any) -> dict[str, Any]:
     duels = {str(task): [60.0, 62.0, 64.0, 66.0, 68.0] for task in TRACKS["duels"]}
-    about = {"protocol": 2, "name": "mine", "description": "a", "authors": "b", "code": "c"}
-    return {**about, "steps": 5, "versions": {}, "duels": duels, **changes}
+    about = {"kind": "model-free", "description": "a", "authors": "b", "code": "c", "steps": 5}
+    return {"protocol": 3, "name": "mine", **about, "versions": {}, "duels": duels, **changes}
 
 
 def _write(folder: Path, found: dict[str, Any]) -> None:
@@ -508,6 +571,16 @@ def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: S
         ({"name": "my policy"}, "name: expected a name of up to 64 letters, digits"),
         ({"name": "yours"}, "name: expected 'mine', found 'yours'"),
         ({"steps": -1}, "steps: "),
+        ({"kind": "magic"}, "kind: "),
+        ({"cpu_seconds": math.inf}, "cpu_seconds: "),
+        (
+            {"other_way": {"duels": {"apprentice/caster": FIVE}}},
+            "other_way.duels: expected the tasks of duels, apprentice/caster, ",
+        ),
+        (
+            {"other_way": {"duels": {"apprentice/caster": [101.0] * 5}}},
+            "other_way.duels.apprentice/caster: expected numbers up to 100, found 101",
+        ),
         ({"policies": {"apprentice": ["a.npz"]}}, "policies.apprentice: expected all or a task"),
         ({"score": 3}, "score: "),
         ({"duels": {}}, "expected results under duels, hidden, generated, axes, battles, found"),
@@ -590,7 +663,7 @@ def test_the_page_of_the_protocol_names_the_tasks() -> None:
         names = list(dict.fromkeys(task.scenario for task in TRACKS[track]))
         assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
     for number in (
-        f"at most {protocol.BUDGET:,} environment steps",
+        *(f"{budget:,} environment steps" for budget in protocol.BUDGETS.values()),
         *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
         f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
         f"{protocol.BATTLES_EACH:,} battles",

@@ -234,7 +234,7 @@ def test_a_rejected_policy_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert pool.done < 6
     grades = jobs.join_jobs(grading, grading, lines)
     assert len(grades.rejected) == 2
-    assert grades.results["mine"]["generated"] == {}
+    assert grades.ranked["mine"]["generated"] == {}
 
 
 def test_targets_and_grades_of_distillation_are_the_same(tmp_path: Path) -> None:
