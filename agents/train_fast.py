@@ -24,9 +24,9 @@ seed and --workers give the same networks on a machine, to the byte.
 
 The run's folder gets caster.npz and dispeller.npz for `wfb_gym.players.learned.NetworkAgent`,
 results.json and, until the run is finished, a checkpoint for --resume, which needs the same
-settings. If the scenario can be solved, the run keeps each seat's network with the best exact
-score, curve.png shows the scores, and policy.png the caster's choices and the points that they
-give away. Otherwise it keeps the last networks and reports points against the scripted players.
+settings. The networks are the last ones. If the scenario can be solved, curve.png shows their exact
+scores, and policy.png the caster's choices and the points that they give away. Otherwise the run
+reports points against the scripted players.
 Several runs have consecutive seeds and a folder each; --resume does not repeat finished ones.
 """
 
@@ -49,7 +49,7 @@ from agents.checkpoints import load_checkpoint
 from agents.common import DeferredInterrupt, check_outputs
 from agents.run_folder import write_or_warn
 from agents.self_play.archive import PositionArchive
-from agents.self_play.grading import Best, grade_and_keep_best
+from agents.self_play.grading import grade
 from agents.self_play.processes import ProcessGroup, process_group
 from agents.self_play.runs import run_from_command_line
 from agents.self_play.settings import Settings
@@ -269,7 +269,6 @@ class Trainer:
         self.learned = 0  # decisions learned from: those with several legal actions
         self.seconds = 0.0  # spent learning so far
         self.curve: list[dict[str, Any]] = []  # points on the learning curve so far
-        self.best: dict[str, Best] = {}  # by seat, if there are exact scores
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
         self._draw_epsilon(np.ones(count, np.bool_))
@@ -373,7 +372,7 @@ def train(
                 if stop:
                     return trainer
                 if trainer.progress >= len(trainer.curve) / settings.evaluations:
-                    grade_and_keep_best(trainer, solutions)
+                    grade(trainer, solutions)
                 trainer.update()
                 scores = "".join(f" {k} {v:.1f}" for k, v in trainer.curve[-1]["scores"].items())
                 note = f"{trainer.frames / max(trainer.seconds, 1e-9):,.0f}/s{scores}"

@@ -57,16 +57,14 @@ def grades_table(results: Results) -> str:
 
 
 def runs_table(results: Results) -> str:
-    """Return a table of both seats' exact scores by seed, and the decisions taken to reach each."""
+    """Return a table of both seats' exact scores by seed."""
     seats = results["scores"]
-    rows = []
-    for one in results["runs"]:
-        kept = ((f"{one['scores'][s]:.2f}", f"{one['best_after'][s]:,}") for s in seats)
-        rows.append([str(one["args"]["seed"]), *(cell for pair in kept for cell in pair)])
-    medians = ((f"**{score:.2f}**", "") for score in seats.values())
-    rows.append(["median", *(cell for pair in medians for cell in pair)])
-    header = ["seed", *(cell for seat in seats for cell in (seat, "after decisions"))]
-    return markdown_table([header, *rows], text_columns=(0,))
+    rows = [
+        [str(one["args"]["seed"]), *(f"{one['scores'][seat]:.2f}" for seat in seats)]
+        for one in results["runs"]
+    ]
+    rows.append(["median", *(f"**{score:.2f}**" for score in seats.values())])
+    return markdown_table([["seed", *seats], *rows], text_columns=(0,))
 
 
 def run_table(results: Results) -> str:

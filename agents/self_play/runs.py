@@ -25,7 +25,7 @@ from agents.run_folder import (
     run_command,
     write_or_warn,
 )
-from agents.self_play.grading import go_back_to_best, grade_and_keep_best
+from agents.self_play.grading import grade
 from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, Settings
 from agents.self_play.trainer_state import check_checkpoint
 from experiments import command_lines, common
@@ -76,8 +76,8 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
         trainer = train(settings, solutions, checkpoint, interrupt)
     curve = trainer.curve
     if not interrupt.requested:
-        grade_and_keep_best(trainer, solutions)
-    go_back_to_best(trainer)
+        grade(trainer, solutions)
+    last = curve[-1] if curve and curve[-1]["frames"] == trainer.frames else {}
     results = {
         "args": common.settings_as_json(settings),
         "interrupted": interrupt.requested,
@@ -85,9 +85,8 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
         "learned": trainer.learned,
         "seconds": round(trainer.seconds, 2),
         "frames_per_second": round(trainer.frames / max(trainer.seconds, 1e-9)),
-        "scores": {seat: best.score for seat, best in trainer.best.items()},
-        "best_after": {seat: best.frames for seat, best in trainer.best.items()},
-        "points": curve[-1].get("points", {}) if curve else {},
+        "scores": last.get("scores", {}),
+        "points": last.get("points", {}),
         "curve": curve,
         "versions": common.versions(),
     }
@@ -97,7 +96,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
             "general": learner.agent.sees_positions,
             "scenario": ", ".join(settings.scenario),
             "seed": settings.seed,
-            "frames": results["best_after"].get(seat, trainer.frames),
+            "frames": trainer.frames,
             "score": results["scores"].get(seat),
             "command": command_lines.command_line(MODULE, settings),
             "versions": results["versions"],
@@ -176,8 +175,7 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
     pictures = [path.name for path in (out / CURVE, first / POLICY) if path.is_file()]
     lines = [
         f"in {out}:",
-        f"  {each}caster.npz and dispeller.npz, the networks"
-        + (" with the best exact scores" if results["scores"] else ""),
+        f"  {each}caster.npz and dispeller.npz, the networks",
         f"  {common.RESULTS}, with the learning curve"
         + (f"; pictures: {', '.join(pictures)}" if pictures else ""),
         "next:",

@@ -39,7 +39,7 @@ class Settings:
         exploring_starts: share of battles that begin at a position of the archive.
         archive_capacity: maximum number of positions that the archive stores.
         max_grad_norm: maximum norm of a gradient.
-        evaluations: points of the learning curve after the first; the best network is kept.
+        evaluations: points of the learning curve after the first.
         exact_bytes: memory limit of the exact solution, in bytes.
         workers: processes that train together, each with its part of the battles; the default is
             2 on every machine, because the number changes the results.

@@ -20,14 +20,12 @@ from agents.checkpoints import (
     save_checkpoint,
 )
 from agents.run_folder import check_same_settings
-from agents.self_play.grading import Best
 from agents.self_play.settings import Settings
 from experiments.common import settings_as_json
 from wfb_gym._records import Records
 from wfb_gym.envs.scenario_set import resolve_scenarios
 from wfb_gym.files import wrap_read_errors
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.seats import SEATS
 
 if TYPE_CHECKING:
     from agents.train_fast import Learner, Trainer
@@ -57,7 +55,6 @@ def save_trainer(trainer: "Trainer") -> None:
             "settings": settings_as_json(trainer.settings),
             "scenarios": _digest(trainer.battles.packed_scenarios),
             "curve": trainer.curve,
-            "best": {seat: best._asdict() for seat, best in trainer.best.items()},
             "parts": parts,
         }
         save_checkpoint(trainer.settings.out, state)
@@ -95,7 +92,6 @@ def restore_trainer(trainer: "Trainer", state: dict[str, Any]) -> None:
     trainer.decisions = trainer.battles.set_state(own["battles"])
     trainer.frames, trainer.learned, trainer.seconds = own["counts"]
     trainer.curve[:] = state["curve"]
-    trainer.best = {seat: Best(**best) for seat, best in state["best"].items()}
 
 
 def _check_state(trainer: "Trainer", state: dict[str, Any]) -> None:
@@ -104,9 +100,6 @@ def _check_state(trainer: "Trainer", state: dict[str, Any]) -> None:
     for rank, part in enumerate(state["parts"]):
         _check_part(trainer, f"parts[{rank}]", part)
     _CURVE.validate_python(state["curve"])
-    for seat, best in state["best"].items():
-        network = trainer.learners[SEATS.index(seat)].network.state_dict()
-        check_alike(f"best.{seat}", best, Best(0.0, 0, network)._asdict())
 
 
 def _check_part(trainer: "Trainer", where: str, part: Any) -> None:

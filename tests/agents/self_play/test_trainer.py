@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from agents.checkpoints import NAME, CheckpointError, load_checkpoint
-from agents.self_play.grading import exact_scores, keep_best
+from agents.self_play.grading import exact_scores
 from agents.self_play.trainer_state import check_checkpoint, restore_trainer, save_trainer
 from agents.train_fast import Rollout, Trainer, compute_advantages
 from tests.agents.small_training import ALONE, small_settings
@@ -122,7 +122,6 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
     )
     trainer.update()
     trainer.curve.append({"seconds": 1.0, "frames": 32, "scores": {"caster": 50.0}})
-    keep_best(trainer, {"caster": 50.0})
     save_trainer(trainer)
     return trainer
 
@@ -186,7 +185,7 @@ def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> Non
     paths = [
         path
         for path in places(whole)
-        if path[0] in ("parts", "curve", "best") and path[:4] != second
+        if path[0] in ("parts", "curve") and path[:4] != second
     ]
     assert len(paths) > 70
     for *above, last in paths:
