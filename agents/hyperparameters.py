@@ -8,6 +8,7 @@ from typing import Any
 
 from experiments.command_lines import non_negative_number, positive_integer
 from wfb_gym.cli.parser import option
+from wfb_gym.encoding.layout import FEATURES
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.seats import SEATS
 
@@ -87,6 +88,7 @@ class Settings(Overrides):
         seat: seat of the learner.
         opponent: names or saved models; each episode draws one; mixed: optimal:0.1 if all
             scenarios are solved, otherwise veteran, greedy and random.
+        features: all observed numbers, or only raw ones, without expected values.
         seed: seed of network, sampling and dice.
         out: folder of the results.
         evaluations: points of the learning curve after the first.
@@ -101,6 +103,7 @@ class Settings(Overrides):
     seat: str = option("caster", choices=SEATS)
     opponent: tuple[str, ...] = (MIXED,)
     load: Path | None = option(None, help="model to continue training")
+    features: str = option(FEATURES[0], choices=FEATURES)
     seed: int = 0
     out: Path = option(Path("runs"), help="(default: runs/SCENARIO-SEAT)")
     evaluations: int = 12

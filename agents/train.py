@@ -116,6 +116,11 @@ def _load_model(path: Path, envs: PhaseVecEnv, algorithm: str) -> BaseAlgorithm:
     )
     if learned != played:
         raise ValueError(f"--load: {path}: expected a model of {played}, found one of {learned}")
+    if model.observation_space != envs.observation_space:
+        raise ValueError(
+            f"--load: {path}: expected the bounds of observations in these environments, found "
+            "other bounds; use the same --features as in the model's training"
+        )
     return kind.load(path, envs, device="cpu")
 
 
@@ -165,7 +170,9 @@ def prepare(settings: Settings) -> TrainingTask:
             seat = 1 - seat_number(settings.seat)
             pool[place] = spec.make(scenario=scenario, seat=seat, seed=settings.seed)
 
-    envs = PhaseVecEnv(hyper.num_envs, settings.seat, scenario=scenario, opponent=pool)
+    envs = PhaseVecEnv(
+        hyper.num_envs, settings.seat, scenario=scenario, opponent=pool, features=settings.features
+    )
     if settings.load is not None:
         model = _load_model(settings.load, envs, settings.algorithm)
     else:

@@ -100,12 +100,8 @@ class Learner:
         self.seat, self.settings, self.group = seat, settings, group
         view = battles.views[seat]
         self.network = PolicyNetwork(view.limits, settings.shape, settings.width)
-        self.ignored = torch.zeros(0, dtype=torch.long)  # inputs hidden by --features raw
-        if settings.features == "raw":
-            expectations = [
-                k for k, each in enumerate(layout(view.limits).fields) if each.is_expectation
-            ]
-            self.ignored = torch.tensor(expectations, dtype=torch.long)
+        self.ignored = torch.from_numpy(layout(view.limits, settings.features).zeroed)
+        if len(self.ignored):
             self._input_weights().data[:, self.ignored] = 0.0
         parameters = list(self.network.parameters())
         sizes = [parameter.numel() for parameter in parameters]

@@ -41,6 +41,7 @@ from wfb_gym.encoding.actions import ActionCodec
 from wfb_gym.encoding.fields import (
     ArmyOffsets,
     ChoiceOffsets,
+    Field,
     LayoutOffsets,
     ObservedNumber,
     UnitOffsets,
@@ -187,10 +188,15 @@ def action_table(codec: ActionCodec, meanings: Sequence[str]) -> str:
     return markdown_table([["Num", "Action", "Range"], *rows])
 
 
+def unit_of(field: Field) -> str:
+    """Return a field's meaning, and whether it is 0 with raw features."""
+    return field.meaning + ("; raw: 0" if field.is_expectation else "")
+
+
 def field_table(fields: Sequence[Any]) -> str:
     """Return a table of an observation's fields (`encoding.fields.Field`) and their bounds."""
     rows = [
-        [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning]
+        [str(i), f"`{one.name}`", f"{one.low:g}", f"{one.high:g}", unit_of(one)]
         for i, one in enumerate(fields)
     ]
     return markdown_table([["Num", "Observation", "Min", "Max", "Unit"], *rows])
@@ -226,7 +232,7 @@ def overview_table(block: str) -> str:
                 elif isinstance(declared.each, str) and not needed:
                     needed = f"N ≤ `{declared.each}`"
                 rows += [
-                    [f"`{owner}{one.name}`", f"{one.low:g}", f"{one.high:g}", one.meaning, needed]
+                    [f"`{owner}{one.name}`", f"{one.low:g}", f"{one.high:g}", unit_of(one), needed]
                     for one in declared.documented(attribute)
                 ]
     return markdown_table(rows)

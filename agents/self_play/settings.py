@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wfb_gym.cli.parser import option
+from wfb_gym.encoding.layout import FEATURES
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Settings:
         out: folder of the results.
         shape: kind of network (see `wfb_gym.players.network`).
         width: width of the hidden layers.
-        features: inputs of a flat network: all observed numbers, or only raw ones, without the
-            expected points that follow from chances and worths.
+        features: inputs of a flat network: all observed numbers, or only raw ones, without
+            expected values.
         history: include the last cast of each spell and the last response to it; needs
             `exploring_starts` of 0, because stored positions have no history.
         num_envs: battles in parallel.
@@ -55,7 +56,7 @@ class Settings:
     )
     shape: str = option("flat", choices=("flat", "entities"))
     width: int = 96
-    features: str = option("all", choices=("all", "raw"))
+    features: str = option(FEATURES[0], choices=FEATURES)
     history: bool = False
     num_envs: int = 2048
     rollout: int = 16

@@ -123,6 +123,17 @@ def test_tensorboard_shows_the_exact_scores(out: Path, results: dict[str, Any]) 
         assert event.value == pytest.approx(point["exact"]["score"], abs=1e-3)
 
 
+def test_raw_features_are_trained_and_graded(tmp_path: Path, scripts: Scripts) -> None:
+    scripts.run(f"{SMALL} --features raw --out {tmp_path / 'raw'}")
+    model = tmp_path / "raw" / "model.zip"
+    envs = PhaseVecEnv(1, scenario="apprentice", features="raw")
+    assert MaskablePPO.load(model).observation_space == envs.observation_space
+    score = normalised_score("apprentice", f"argmax:{model}", "caster").score
+    assert score == results_in(tmp_path / "raw")["exact"]["trained"]["score"]
+    error = scripts.error(f"{SMALL} --load {model} --out {tmp_path / 'all'}")
+    assert "model.zip: expected the bounds of observations in these environments" in error
+
+
 def test_training_continues_from_a_saved_model_and_prints_only_json(
     out: Path, tmp_path: Path, scripts: Scripts, results: dict[str, Any]
 ) -> None:

@@ -46,12 +46,26 @@ def test_names_and_bounds(limits: Limits) -> None:
     assert table.low.dtype == table.high.dtype == np.float32
     assert np.isfinite([table.low, table.high]).all()
     assert (table.low < table.high).all()
+    raw = layout(limits, "raw")
+    assert (raw.low < raw.high).all()  # Gymnasium warns about equal bounds
     assert (table.low <= 0.0).all()
     fixed, at = FIXED_OFFSETS[0], table.offsets[0]
     for kind in ("in_wizard", "in_spell", "in_item", "in_unit", "in_choice"):
         for name in fixed[kind].dtype.names:
             if name != "stride" and fixed[kind][name] >= 0:
                 assert at[kind][name] == fixed[kind][name]
+
+
+@pytest.mark.parametrize("limits", ALL)
+def test_raw_features_change_only_the_bounds_of_expected_values(limits: Limits) -> None:
+    full, bare = layout(limits), layout(limits, "raw")
+    kept = np.ones(full.size, np.bool_)
+    kept[bare.zeroed] = False
+    assert [field.is_expectation for field in full.fields] == (~kept).tolist()
+    assert not full.zeroed.size
+    for left, right in ((full.low, bare.low), (full.high, bare.high)):
+        assert np.array_equal(left[kept], right[kept])
+        assert (abs(right[~kept]) < 1e-37).all()
 
 
 def placed(at: Any) -> dict[str, int]:

@@ -36,6 +36,7 @@ def test_import_alone_registers_the_ids() -> None:
 SEATS: list[tuple[str, dict[str, Any]]] = [
     *((name, {}) for name in IDS),
     *((BATTLE, {"seat": seat}) for seat in (0, 1)),
+    (CASTER, {"features": "raw"}),
 ]
 
 
@@ -72,6 +73,7 @@ SPEC_ARGUMENTS: list[Any] = [
     lambda: {"scenario": Generated("test", 2, options=Generation(duel=True, armies=("empire",)))},
     lambda: {"scenario": "apprentice", "limits": LIMITS},
     lambda: {"points_per_reward": np.float32(50.0), "history": np.bool_(True)},
+    lambda: {"features": "raw"},
     pytest.param(
         lambda: {"opponent": [Path("archmage-duel/dispeller"), "greedy"]},
         marks=pytest.mark.needs("torch"),

@@ -66,7 +66,7 @@ def test_a_vector_environment(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     OWN.write_text((SCENARIOS / "long-siege.toml").read_text())
-    envs = native(IDS[1], 4, scenario=[str(OWN), "long-siege"], opponent=opponent)
+    envs = native(IDS[1], 4, scenario=[str(OWN), "long-siege"], opponent=opponent, features="raw")
     observations, infos = envs.reset(seed=5)
     OWN.unlink()
     twin = copied(envs)

@@ -17,6 +17,7 @@ from tests.support.batches import (
     assert_continue_alike,
     assert_same_runs,
     native,
+    random_actions,
     run,
     sync,
 )
@@ -117,6 +118,10 @@ def test_a_mode_comes_as_a_member_or_by_name(mode: Any) -> None:
         ({"autoreset_mode": "Sometimes"}, "autoreset_mode: .*, Disabled, found 'Sometimes'"),
         ({"scenario": []}, "scenario: expected at least one"),
         ({"scenario": SEVERAL}, "scenario: expected at most one for each environment"),
+        *(
+            ({"features": features}, "features: expected all or raw, found")
+            for features in ("Raw", None, ["raw"])
+        ),
     ],
 )
 def test_wrong_arguments_are_rejected(keys: dict[str, Any], message: str) -> None:
@@ -304,6 +309,43 @@ def test_wider_limits_do_not_change_the_battle() -> None:
             total[1] += second[1]
             assert second[2] == done
         assert total[0] == total[1]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("count", [5, 130])  # in one thread, in several
+def test_raw_features_are_all_features_with_expected_values_of_0(
+    mode: AutoresetMode, count: int
+) -> None:
+    keys = {"scenario": "storm-council", "opponent": ["random", lowest], "autoreset_mode": mode}
+    full, bare = (native(DISPELLER, count, features=each, **keys) for each in ("all", "raw"))
+    expectations = [field.is_expectation for field in full.batch.layout.fields]
+    rng, ended = np.random.default_rng(0), 0
+
+    def compare(left: NDArray[np.float32], right: NDArray[np.float32]) -> None:
+        assert left[:, expectations].any()
+        assert not right[:, expectations].any()
+        assert np.array_equal(np.where(expectations, 0.0, left), right)
+        assert all(map(bare.single_observation_space.contains, right))
+
+    (seen, infos), (other, _) = full.reset(seed=1), bare.reset(seed=1)
+    for _ in range(20):
+        compare(seen, other)
+        actions = random_actions(infos["action_mask"], rng)
+        seen, _, over, _, infos = full.step(actions)
+        other, *_, others = bare.step(actions)
+        ended += over.sum()
+        if "final_obs" in infos:
+            compare(*(np.stack(each["final_obs"][over]) for each in (infos, others)))
+        if mode == DISABLED and over.any():
+            options = {"reset_mask": over}
+            (seen, infos), (other, _) = full.reset(options=options), bare.reset(options=options)
+    assert ended > count / 2
+
+
+@pytest.mark.parametrize("opponent", ["random", lowest])
+def test_raw_features_of_single_environments_are_those_of_a_vector(opponent: Any) -> None:
+    keys = {"scenario": "border-skirmish", "features": "raw", "opponent": opponent}
+    assert assert_same_runs(native(CASTER, 3, **keys), sync(CASTER, 3, SAME_STEP, **keys), 40, 2)
 
 
 def test_limits_that_are_too_small_are_rejected() -> None:

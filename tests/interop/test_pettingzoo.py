@@ -306,6 +306,18 @@ def test_masks_and_observations() -> None:
     assert not np.array_equal(env.observe("dispeller_0"), env.observe("caster_0"))
 
 
+def test_raw_features_are_all_features_with_expected_values_of_0() -> None:
+    full, bare = (interop.raw_env(features=each) for each in ("all", "raw"))
+    for env in (full, bare):
+        env.reset(seed=3)
+    for agent in full.agents:
+        seen, raw = full.observe(agent), bare.observe(agent)
+        is_zeroed = full.observation_space(agent).high != bare.observation_space(agent).high
+        assert seen[is_zeroed].any()
+        np.testing.assert_array_equal(raw, np.where(is_zeroed, 0.0, seen))
+        assert bare.observation_space(agent).contains(raw)
+
+
 def test_one_policy_can_play_both_seats_unless_spaces_are_fitted() -> None:
     for scenario in SCENARIOS:
         env = interop.raw_env(scenario=scenario)
@@ -379,7 +391,7 @@ def test_copies_continue_the_same(
 ) -> None:
     path = tmp_path / "own.toml"
     path.write_text((PACKAGE / "data" / "scenarios" / f"{SKIRMISH}.toml").read_text())
-    env = made(scenario=path)
+    env = made(scenario=path, features="raw")
     copied(env).reset(seed=0)
     env.reset(seed=8)
     path.unlink()

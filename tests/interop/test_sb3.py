@@ -25,7 +25,7 @@ from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
 from wfb_gym.interop.sb3 import PhaseVecEnv
-from wfb_gym.players.sb3_model import load_policy
+from wfb_gym.players.sb3_model import load_policy, policy_of_model
 
 
 def chosen(masks: NDArray[np.bool_], step: int) -> NDArray[np.int64]:
@@ -248,6 +248,24 @@ def test_a_saved_model_draws_with_its_own_probabilities(saved: Path) -> None:
     assert masks.sum() > 1
     np.testing.assert_allclose(found, chances, atol=0.03)
     assert not found[~masks[0]].any()
+
+
+@pytest.mark.parametrize("kind", [MaskablePPO, DQN])
+def test_a_model_of_raw_features_ignores_expected_values(
+    kind: type[BaseAlgorithm], tmp_path: Path
+) -> None:
+    full, bare = (PhaseVecEnv(64, "dispeller", features=each) for each in ("all", "raw"))
+    for envs in (full, bare):
+        envs.seed(0)
+    seen, raw, masks = full.reset(), bare.reset(), full.action_masks()
+    assert ((seen == raw) | (raw == 0.0)).all()
+    assert (seen != raw).any(axis=1).all()
+    model = tiny(kind, bare, batch_size=64, **({"n_steps": 8} if kind is MaskablePPO else {}))
+    model.learn(1024)
+    model.save(tmp_path / "model.zip")
+    for player in (policy_of_model(model), load_policy(tmp_path / "model.zip")):
+        chances = player.action_probabilities(seen, masks)
+        np.testing.assert_array_equal(chances, player.action_probabilities(raw, masks))
 
 
 def test_a_model_in_memory_has_the_grade_of_the_saved_one(tmp_path: Path) -> None:

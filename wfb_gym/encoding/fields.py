@@ -78,7 +78,7 @@ class ObservedNumber:
     # of the size in `Limits` that determines the row's length.
     each: tuple[str, ...] | Mapping[str, str] | str = ()
     may_lose: bool = False  # may be negative if spells have targets, since the aim affects it
-    # whether it is an expected value that a player could compute from the other numbers
+    # whether it is an expected value; within a scenario, it follows from the other numbers
     is_expectation: bool = False
 
     def fields(self, attribute: str, limits: Limits) -> list["Field"]:
@@ -120,7 +120,8 @@ class Field:
         high: upper bound.
         meaning: description, including the scale.
         quantity: unit.
-        is_expectation: whether it is an expected value that follows from the other numbers.
+        is_expectation: whether it is an expected value; within a scenario, it follows from the
+            other numbers.
     """
 
     name: str

@@ -24,6 +24,11 @@ from wfb_gym.encoding.limits import SIDES, ArmyLimits, Limits
 
 KINDS = {"wizard": WizardOffsets, "spell": SpellOffsets, "item": ItemOffsets, "unit": UnitOffsets}
 """Kinds of army member, each with the class that declares its numbers."""
+FEATURES = ("all", "raw")
+"""Values of the `features` argument: observations have all numbers, or expected values are 0."""
+_ALMOST_ZERO = float(np.finfo(np.float32).tiny)
+"""Upper bound of a number that is always 0. Gymnasium warns if a number's bounds are equal, and its
+`RescaleObservation` divides by their difference."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,13 @@ class Layout:
     Attributes:
         fields: one entry per number, in order.
         offsets: offset of each block, and of each number within a block, shape (1,).
+        zeroed: indices of the numbers that are always 0, int64 (k,): all expected values
+            (`Field.is_expectation`) with raw features, none otherwise.
     """
 
     fields: tuple[Field, ...]
     offsets: Records[LayoutOffsets]
+    zeroed: NDArray[np.int64]
 
     @property
     def size(self) -> int:
@@ -52,6 +60,11 @@ class Layout:
     def high(self) -> NDArray[np.float32]:
         """Upper bounds, shape (size,)."""
         return np.array([field.high for field in self.fields], np.float32)
+
+    def set_zeros(self, observations: NDArray[np.float32]) -> None:
+        """Set the numbers that are always 0 in observations of shape (k, size), in place."""
+        if self.zeroed.size:
+            observations[:, self.zeroed] = 0.0
 
     def named_fields(self, observation: NDArray[np.float32]) -> dict[str, float]:
         """Map field names to the values in an observation of shape (size,).
@@ -90,9 +103,23 @@ def _add_members(
     ]
 
 
+def layout(limits: Limits, features: str = "all") -> Layout:
+    """Return the observation layout for these limits.
+
+    Args:
+        limits: limits of the spaces.
+        features: "all", or "raw" for observations in which expected values are 0.
+
+    Raises:
+        ValueError: if `features` has another value.
+    """
+    if features not in FEATURES:
+        raise ValueError(f"features: expected {' or '.join(FEATURES)}, found {features!r}")
+    return _layout(limits, features == "raw")
+
+
 @lru_cache(maxsize=64)
-def layout(limits: Limits) -> Layout:
-    """Return the observation layout for these limits."""
+def _layout(limits: Limits, is_raw: bool) -> Layout:
     fields: list[Field] = []
     offsets = new_records(LayoutOffsets, 1)
     _add_fields(LayoutOffsets, limits, fields, np.asarray(offsets))
@@ -108,7 +135,10 @@ def layout(limits: Limits) -> Layout:
     offsets["length"] = len(fields)
     offsets["n_contacts"] = limits.contacts
     offsets["n_units"] = limits.own.units + limits.opponent.units
-    return Layout(tuple(fields), offsets)
+    zeroed = [k for k, field in enumerate(fields) if is_raw and field.is_expectation]
+    for k in zeroed:
+        fields[k] = replace(fields[k], low=0.0, high=_ALMOST_ZERO)
+    return Layout(tuple(fields), offsets, np.array(zeroed, np.int64))
 
 
 FIXED_OFFSETS = layout(Limits(ArmyLimits(), ArmyLimits(), dice=1)).offsets

@@ -38,15 +38,20 @@ class View:
         seat: 0 or 1.
         limits: limits that cover all scenarios from this seat. They are not checked here; use
             `fitted` to check them.
+        features: "all", or "raw" for observations in which expected values are 0.
     """
 
     def __init__(
-        self, packed_scenarios: Records[PackedScenario], seat: int, limits: Limits
+        self,
+        packed_scenarios: Records[PackedScenario],
+        seat: int,
+        limits: Limits,
+        features: str = "all",
     ) -> None:
         self.seat = seat
         self.limits = limits
         self.packed_scenarios = packed_scenarios
-        self.layout: Layout = layout(limits)
+        self.layout: Layout = layout(limits, features)
         self.codec: ActionCodec = action_codec(limits)
         self.static = np.empty((len(packed_scenarios), self.layout.size), np.float32)
         for packed, row in zip(packed_scenarios, self.static, strict=True):
@@ -60,6 +65,7 @@ class View:
         limits: Limits | None = None,
         *,
         history: bool = False,
+        features: str = "all",
     ) -> Self:
         """Return a seat's view of scenarios.
 
@@ -68,15 +74,17 @@ class View:
             seat: 0 or 1.
             limits: limits of the spaces. Defaults to the smallest that cover all scenarios.
             history: whether to add histories to observations, even if `limits` does not.
+            features: "all", or "raw" for observations in which expected values are 0.
 
         Raises:
-            ValueError: if a scenario exceeds the given limits.
+            ValueError: if a scenario exceeds the given limits or `features` is invalid.
         """
         if limits is None:
             limits = fit(packed_scenarios, seat)
         else:
             check_covers(limits, packed_scenarios, seat)
-        return cls(packed_scenarios, seat, replace(limits, history=limits.history or bool(history)))
+        limits = replace(limits, history=limits.history or bool(history))
+        return cls(packed_scenarios, seat, limits, features)
 
     @property
     def arrays(self) -> ViewArrays:
@@ -118,6 +126,7 @@ class View:
             new_histories(1) if histories is None else histories, new_work_spaces(),
             observations, masks,
         )  # fmt: skip
+        self.layout.set_zeros(observations)
         return observations, masks
 
 

@@ -48,6 +48,8 @@ _STEP = Operation.STEP.value
 class Batch(EpisodeDriver):
     """Environments that step together; see `MagicPhaseVectorEnv` for the arguments.
 
+    `observed` contains its arguments `history` and `features`.
+
     Attributes:
         action_mask: the learner's currently legal actions, bool (n, actions).
         is_reset: whether `reset` or `set_state` has been called.
@@ -63,17 +65,16 @@ class Batch(EpisodeDriver):
         limits: Limits | None,
         mode: Autoreset,
         points_per_reward: float,
-        history: bool = False,
+        **observed: Any,
     ) -> None:
         check_num_envs(num_envs)
         scale = 1.0 / validated_points_per_reward(points_per_reward)
         scenarios, opponents = resolve_scenarios(scenario), resolve_opponents(opponent)
-        self._arguments = (
-            num_envs, scenarios, seat, opponents, limits, mode, points_per_reward, history,
-        )  # fmt: skip
+        arguments = num_envs, scenarios, seat, opponents, limits, mode, points_per_reward
+        self._arguments = arguments, observed
         packed_scenarios = scenarios.packed_scenarios
         limits = scenarios.limits if limits is None else as_limits(limits)
-        view = View.fitted(packed_scenarios, seat, limits, history=history)
+        view = View.fitted(packed_scenarios, seat, limits, **observed)
         self.seat, self.limits = seat, view.limits
         numbers, self._policies = opponents
         move_tables = _load_move_tables(numbers, scenarios, 1 - seat)
@@ -227,9 +228,11 @@ class Batch(EpisodeDriver):
         """Return a function that does the same as `step_into` with these arrays.
 
         Actions must be in the action space. For small batches, the Python calls around the kernel
-        take as long as the kernel itself. The returned function skips them.
+        take as long as the kernel itself. The returned function skips them if nothing else runs
+        in Python.
         """
-        if self._policies or self.watcher is not None or self.num_envs >= MIN_SHARED:
+        calls_python = self._policies or self.watcher is not None or self._has_zeros
+        if calls_python or self.num_envs >= MIN_SHARED:
             return partial(self.step_into, actions, out)
         moves = self._members, actions
         return partial(
@@ -271,7 +274,8 @@ class Batch(EpisodeDriver):
         return {key: vars(self)[key] for key in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(*state["_arguments"])  # type: ignore[misc]
+        arguments, observed = state["_arguments"]
+        self.__init__(*arguments, **observed)  # type: ignore[misc]
         self.share_outputs(state["outputs_shared"])
         self.envs[:] = state["envs"]
         self.action_mask[:] = state["action_mask"]

@@ -140,6 +140,7 @@ class EpisodeDriver:
         rows = num_envs if mode == Autoreset.SAME_STEP else 0
         self._final = np.empty((rows, view.layout.size), np.float32)  # reused by every step
         self._arrays = view.arrays
+        self._has_zeros = view.layout.zeroed.size > 0
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         self._kernel: Any = kernel.drive
         self._drive(Operation.PREPARE.value, np.arange(count), _NO_ACTIONS, out)
@@ -195,7 +196,14 @@ class EpisodeDriver:
         waiting: int = self._kernel(
             operation, (members, actions), self.game, self._arrays, out, self._scratch, ALONE, 0
         )  # fmt: skip
+        if self._has_zeros:
+            self._set_zeros(out)
         return waiting
+
+    def _set_zeros(self, out: BatchStep) -> None:
+        """Set the numbers that are always 0 in all observations of a step."""
+        self.view.layout.set_zeros(out.observations)
+        self.view.layout.set_zeros(out.final)
 
     def _step(self, actions: NDArray[np.int64], out: BatchStep) -> int:
         """Play the learner's actions, multithreaded for large batches; see `kernel.drive`."""
@@ -203,10 +211,13 @@ class EpisodeDriver:
             return self._drive(_STEP, self._members, actions, out)
         kernel, moves, scratch = self._kernel, (self._members, actions), self._scratch
         task = moves, self.game, self._arrays, out
-        return THREAD_POOL.run(
+        waiting = THREAD_POOL.run(
             lambda team: kernel(_STEP, *task, scratch, team, self._chunk),
             lambda: self._helper(task),
         )
+        if self._has_zeros:
+            self._set_zeros(out)
+        return waiting
 
     def _helper(self, task: tuple[Any, ...]) -> Callable[[int], None]:
         """Return the function for helper threads to run; it holds no reference to this batch."""
@@ -230,6 +241,7 @@ class EpisodeDriver:
             Operation.OBSERVE.value, (members, _NO_ACTIONS), self.game, view.arrays, out,
             self._scratch, ALONE, 0,
         )  # fmt: skip
+        view.layout.set_zeros(observations)
         return observations, masks
 
     def positions_of(self, members: NDArray[np.int64], view: View) -> Positions:

@@ -55,6 +55,7 @@ class SelfPlayBatch(EpisodeDriver):
         autoreset: whether the call that ends a battle also starts the next one.
         history: whether to include the last cast of each spell and the last response to it, even if
             `limits.history` is False.
+        features: "all", or "raw" for observations in which expected values are 0.
 
     Attributes:
         views: each army's layout and codec.
@@ -78,14 +79,16 @@ class SelfPlayBatch(EpisodeDriver):
         *,
         autoreset: bool = True,
         history: bool = False,
+        features: str = "all",
     ) -> None:
         check_num_envs(num_envs)
         scenarios = resolve_scenarios(scenario)
-        self._arguments = num_envs, scenarios, limits, autoreset, history
+        options: Any = {"history": history, "features": features}
+        self._arguments = (num_envs, scenarios, limits), {"autoreset": autoreset, **options}
         first, second = limits or (scenarios.limits, scenarios.limits)
         self.views = (
-            View.fitted(scenarios.packed_scenarios, 0, first, history=history),
-            View.fitted(scenarios.packed_scenarios, 1, second, history=history),
+            View.fitted(scenarios.packed_scenarios, 0, first, **options),
+            View.fitted(scenarios.packed_scenarios, 1, second, **options),
         )
         # The kernel sees the first army as the learner and the second as an external opponent.
         # Points won between two decisions accumulate in `Environment.unpaid`.
@@ -266,10 +269,8 @@ class SelfPlayBatch(EpisodeDriver):
         return {**{key: vars(self)[key] for key in kept}, "is_reset": self._asked is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        num_envs, scenarios, limits, autoreset, history = state["_arguments"]
-        self.__init__(  # type: ignore[misc]
-            num_envs, scenarios, limits, autoreset=autoreset, history=history
-        )
+        arguments, options = state["_arguments"]
+        self.__init__(*arguments, **options)  # type: ignore[misc]
         self.envs[:] = state["envs"]
         for key in ("points", "opening_points", "ended"):
             getattr(self, key)[:] = state[key]

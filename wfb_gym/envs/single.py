@@ -87,6 +87,7 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
     scenarios |
     | `history` | False | whether to include the last cast of each spell and the last response to \
     it |
+    | `features` | "all" | "all", or "raw" for observations in which expected values are 0 |
     | `points_per_reward` | 100.0 | number of points that give a reward of 1 |
     | `strict` | False | whether to raise an error for illegal actions |
     | `render_mode` | None | "ansi" or "rgb_array": `render()` describes or draws the position and \
@@ -110,14 +111,16 @@ class MagicPhaseEnv(gym.Env[NDArray[np.float32], np.int64]):
         opponent: Opponent | Sequence[Opponent] = "veteran",
         limits: Limits | None = None,
         history: bool = False,
+        features: str = "all",
         points_per_reward: float = 100.0,
         strict: bool = False,
         render_mode: str | None = None,
     ) -> None:
         check_render_mode(render_mode)
         self.batch = Batch(
-            1, scenario, self.seat, opponent, limits, Autoreset.DISABLED, points_per_reward, history
-        )
+            1, scenario, self.seat, opponent, limits, Autoreset.DISABLED, points_per_reward,
+            history=history, features=features,
+        )  # fmt: skip
         self.render_mode = render_mode
         if render_mode is not None:
             self.batch.watcher = BatchWatcher(1)

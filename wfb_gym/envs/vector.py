@@ -59,6 +59,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         limits: sizes of the spaces. By default, they are fitted to the scenarios.
         history: whether to include the last cast of each spell and the last response to it. This
             helps memoryless policies in scenarios with hidden items.
+        features: "all", or "raw" for observations in which expected values are 0.
         autoreset_mode: when to restart ended episodes.
         points_per_reward: number of points that give a reward of 1.
         strict: whether to raise an error for illegal actions instead of replacing them.
@@ -92,6 +93,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         opponent: Opponent | Sequence[Opponent] = "veteran",
         limits: Limits | None = None,
         history: bool = False,
+        features: str = "all",
         autoreset_mode: AutoresetMode | str = AutoresetMode.SAME_STEP,
         points_per_reward: float = 100.0,
         strict: bool = False,
@@ -105,7 +107,7 @@ class MagicPhaseVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDAr
         mode = _autoreset_mode(autoreset_mode)
         self.batch = Batch(
             num_envs, scenario, self.seat, opponent, limits, Autoreset[mode.name],
-            points_per_reward, history,
+            points_per_reward, history=history, features=features,
         )  # fmt: skip
         self.num_envs = num_envs
         self.render_mode = render_mode

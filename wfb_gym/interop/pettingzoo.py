@@ -46,9 +46,9 @@ _PHASE_AGENTS = ("caster_0", "dispeller_0")
 _BATTLE_AGENTS = ("army_0", "army_1")
 
 
-def _one_battle(scenario: ScenarioLike, limits: SomeLimits, history: bool) -> SelfPlayBatch:
+def _one_battle(scenario: ScenarioLike, limits: SomeLimits, **observed: Any) -> SelfPlayBatch:
     """Return a batch of one battle without autoreset."""
-    options: dict[str, bool] = {"autoreset": False, "history": history}
+    options: Any = {"autoreset": False, **observed}
     scenarios = resolve_scenarios(scenario)
     pair = (limits, limits) if isinstance(limits, Limits) else limits
     game = SelfPlayBatch(1, scenarios, None if pair == FITTED else pair, **options)
@@ -82,6 +82,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
             equal spaces and one policy can play both. "fitted" uses the limits of the single
             environments. You can also pass `Limits`, either one for both armies or one per army.
         history: whether to include the last cast of each spell and the last response to it.
+        features: "all", or "raw" for observations in which expected values are 0.
         points_per_reward: number of points that give a reward of 1.
         strict: whether to raise an error for illegal actions.
         observe_mask: whether observations are dicts with ``observation`` and ``action_mask``.
@@ -102,12 +103,13 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         "is_parallelizable": False,
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - PettingZoo passes them by name
         self,
         *,
         scenario: ScenarioLike = "archmage-duel",
         limits: SomeLimits = None,
         history: bool = False,
+        features: str = "all",
         points_per_reward: float = 100.0,
         strict: bool = False,
         observe_mask: bool = False,
@@ -121,7 +123,7 @@ class MagicPhaseAEC(AECEnv[str, Any, Any]):  # type: ignore[misc]
         self._scale = 1.0 / validated_points_per_reward(points_per_reward)
         self.render_mode = render_mode
         self._watcher = None if render_mode is None else BattleWatcher(render_mode)
-        self._game = _one_battle(scenario, limits, history)
+        self._game = _one_battle(scenario, limits, history=history, features=features)
         self._strict = strict
         self._observe_mask = observe_mask
         self._idle_pass = idle_pass

@@ -44,6 +44,7 @@ class PhaseVecEnv(VecEnv):
             saved model, or a list of these. With a list, each episode draws one.
         limits: sizes of the spaces. By default, they are fitted to the scenarios.
         history: whether to include the last cast of each spell and the last response to it.
+        features: "all", or "raw" for observations in which expected values are 0.
         points_per_reward: number of points that give a reward of 1.
     """
 
@@ -56,6 +57,7 @@ class PhaseVecEnv(VecEnv):
         opponent: Opponent | Sequence[Opponent] = "veteran",
         limits: Limits | None = None,
         history: bool = False,
+        features: str = "all",
         points_per_reward: float = 100.0,
     ) -> None:
         self.batch = Batch(
@@ -66,7 +68,8 @@ class PhaseVecEnv(VecEnv):
             limits,
             Autoreset.SAME_STEP,
             points_per_reward,
-            history,
+            history=history,
+            features=features,
         )
         self.limits = self.batch.limits
         self.render_mode = None

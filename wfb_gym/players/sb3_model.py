@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 try:
@@ -30,10 +31,14 @@ class SavedPolicy:
 
     It samples its actions, or takes the most likely one if it is deterministic. A DQN always takes
     the legal action with the largest Q-value.
+
+    Observations are clipped to the model's observation space, so that a model trained with
+    `features="raw"` plays with raw features in every environment.
     """
 
     def __init__(self, policy: Any, name: str, deterministic: bool, seed: int | None) -> None:
         self.name = name
+        self._bounds = policy.observation_space.low, policy.observation_space.high
         self.size = int(policy.observation_space.shape[0])
         self.actions = int(policy.action_space.n)
         self._policy = policy
@@ -77,7 +82,8 @@ class SavedPolicy:
                 "scenario, seat and limits"
             )
         with torch.no_grad():
-            given_to = torch.as_tensor(observations, device=self._policy.device)
+            clipped = np.clip(observations, *self._bounds, dtype=np.float32)
+            given_to = torch.as_tensor(clipped, device=self._policy.device)
             if isinstance(self._policy, DQNPolicy):
                 logits = self._policy.q_net(given_to)
             else:
@@ -140,7 +146,8 @@ def _check_kind(name: str, kind: Any, observation_space: Any, action_space: Any)
             f"{name}: expected a model of MaskablePPO, PPO, A2C, TRPO or DQN, "
             f"found the policy {kind}"
         )
-    if len(observation_space.shape or ()) != 1 or not hasattr(action_space, "n"):
+    is_flat = isinstance(observation_space, Box) and len(observation_space.shape) == 1
+    if not is_flat or not hasattr(action_space, "n"):
         raise DamagedFileError(
             f"{name}: expected a flat observation and a discrete action, "
             f"found {observation_space} and {action_space}"
