@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments.leaderboards.page import marked_name, task_scores
-from experiments.leaderboards.protocol import POINTS_UNIT, TRACKS
+from experiments.leaderboards.protocol import TRACKS
 from experiments.leaderboards.submissions import Submission, read_submissions
 from experiments.statistics import interquartile_mean
 from experiments.strength import POOL
@@ -24,6 +24,8 @@ from wfb_gym.seats import SEATS
 
 STRENGTH = ("strength", "strength-slow", "strength-search", "strength-self-play")
 """Results of `experiments.strength`, all against the same opponents."""
+POINTS_UNIT = 1000
+"""Army points that a battle's result is scaled to."""
 LEFT_OUT = "expectimax", "search", "mcts"
 """Planners that the table of unseen scenarios omits: they score about as much as phase-search."""
 UNSEEN = "phase-500"

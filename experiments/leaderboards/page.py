@@ -10,7 +10,6 @@ import numpy as np
 
 from experiments.leaderboards.protocol import (
     BATTLES,
-    POINTS_UNIT,
     RANKED_WAYS,
     RUNS,
     TASKS,
@@ -32,7 +31,7 @@ from experiments.statistics import (
 from experiments.tables import markdown_table
 from wfb_gym.generating import AXES, Axis
 from wfb_gym.opponents.policy_spec import WAYS
-from wfb_gym.seats import SEATS
+from wfb_gym.seats import SEATS, seat_number
 
 PAGE = Path(__file__).parents[2] / "docs" / "leaderboard.md"
 
@@ -52,10 +51,8 @@ tracks and explains how to submit a result. Do not edit this page:
 `python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
 Scores are exact and normalised: 100 is optimal play and 0 is random play, each against its best
-response. Battles are the exception: their scores are mean points against random, greedy and
-veteran, per 1,000 points of army. The [gallery](gallery.md) and
-[strength in battles](experiments/players.md) use another pool (greedy, veteran and
-phase-search:2), so their points in battles are not comparable with these.
+response. Battles are too large to solve: there, 100 is `phase-search` and 0 is random play, each
+against the pool of random, greedy and veteran, so a better player scores above 100.
 
 † marks policies that were trained for more steps than the [budget](benchmark.md#budget).
 
@@ -128,8 +125,7 @@ def score_matrix(results: Results, tasks: Sequence[Task]) -> Floats | None:
 def task_scores(results: Results, task: Task) -> Floats | None:
     """Return the scores on a task, (runs, parts of the task), or None if there are none.
 
-    A kind's parts are its scenarios. A battle's parts are its opponents, with scores in points per
-    `POINTS_UNIT` points of army.
+    A kind's parts are its scenarios, and a battle's parts are its opponents.
     """
     found: Any = getattr(results, task.track).get(str(task))
     if found is None:
@@ -138,7 +134,8 @@ def task_scores(results: Results, task: Task) -> Floats | None:
         return np.array(found)[:, None]
     if task.kind is not None:
         return np.array(found)
-    return np.array(list(found.values())).T * POINTS_UNIT / BATTLES[task.scenario]
+    random, strong = BATTLES[task.scenario][seat_number(task.seat)]
+    return 100.0 * (np.array(list(found.values())).T - random) / (strong - random)
 
 
 def track_statistics(submission: Submission, track: str) -> dict[str, Interval] | None:
@@ -188,7 +185,7 @@ def task_interval(submission: Submission, task: Task) -> Interval | None:
 
 
 def _interval(scores: Floats, track: str) -> Interval:
-    """Return the mean points in battles, otherwise the interquartile mean of exact scores."""
+    """Return the mean score in battles, otherwise the interquartile mean of exact scores."""
     if track == "battles":
         return run_interval(mean, scores)
     return run_interval(interquartile_mean, scores, bounds=(-np.inf, BEST))
@@ -202,18 +199,19 @@ def standing_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
     return [
         ["policy", "kind", *_STATISTICS],
         *(
-            [marked_name(each), each.kind, *(interval_text(one, track) for one in intervals)]
+            [marked_name(each), each.kind, *(interval_text(one) for one in intervals)]
             for each, intervals in there
         ),
     ]
 
 
-def interval_text(found: Interval | None, track: str) -> str:
-    """Return an interval as a table cell for a track."""
+def interval_text(found: Interval | None) -> str:
+    """Return an interval as a table cell."""
     if found is None:
         return MISSING
-    form = "+.1f" if track == "battles" else ".1f"
-    value, low, high = (format(each, form) for each in (found.value, found.low, found.high))
+    value, low, high = (
+        f"{round(each, 1) + 0.0:.1f}" for each in (found.value, found.low, found.high)
+    )
     return value if low == high else f"{value} [{low}, {high}]"
 
 
@@ -242,7 +240,7 @@ def task_rows(entries: Sequence[Submission], track: str) -> list[list[str]]:
 
 def _task_cell(submission: Submission, task: Task) -> str:
     if task.kind is None:
-        return interval_text(task_interval(submission, task), task.track)
+        return interval_text(task_interval(submission, task))
     return _joint_cell([task_scores(submission, task)])
 
 
@@ -282,7 +280,7 @@ def both_ways_rows(entries: Sequence[Submission]) -> list[list[str]]:
                 assert other is not None
                 way = RANKED_WAYS[track]
                 cells = {
-                    name: interval_text(run_interval(mean, ranked if name == way else other), track)
+                    name: interval_text(run_interval(mean, ranked if name == way else other))
                     for name in WAYS
                 }
                 cells[way] = f"**{cells[way]}**"
@@ -319,7 +317,7 @@ def make_page(submissions: Sequence[Submission], folder: Path | None = None) -> 
     entries = rank(submissions)
     overall = [["policy", "kind", *_HEADLINE]]
     for each in entries:
-        cells = [interval_text(track_interval(each, track), track) for track in _HEADLINE]
+        cells = [interval_text(track_interval(each, track)) for track in _HEADLINE]
         if set(cells) != {MISSING}:
             overall.append([marked_name(each), each.kind, *cells])
     about = [[marked_name(each), each.description, each.authors, each.code] for each in entries]

@@ -76,12 +76,15 @@ AXES = dict.fromkeys(KINDS_OF_AXES, 25)
 GENERATED_BYTES = 16 * 2**20
 SCENARIOS = Path(__file__).parent / "generated.json"
 
-BATTLES = {"border-skirmish": 1000, "redhorn-pass": 1000, "dawn-at-grimmwald": 2000}
-"""Whole battles, with an army's cost in points."""
+BATTLES = {
+    "border-skirmish": ((-41.749, 26.507), (-43.698, 22.861)),
+    "redhorn-pass": ((10.183, 46.746), (-50.820, -12.203)),
+    "dawn-at-grimmwald": ((-116.029, 359.127), (-281.829, 86.168)),
+}
+"""Whole battles, with the mean points of random and of phase-search against the pool, as the caster
+and as the dispeller."""
 POOL = ("random", "greedy", "veteran")
 """Opponents in the battles."""
-POINTS_UNIT = 1000
-"""Army points that a battle's result is scaled to."""
 BATTLES_EACH = 1000
 FIRST_SEED = 6_000_000_000
 """Seed for the battles' dice. Run r begins at FIRST_SEED + r SPACING."""

@@ -69,6 +69,12 @@ FIVE = [1.0] * 5
 def test_the_page_is_made_of_the_submissions() -> None:
     submissions = read_submissions()
     assert page.PAGE.read_text(encoding="utf-8") == page.make_page(submissions)
+    by_name = {each.name: each for each in submissions}
+    for name, wanted in (("random", 0.0), ("phase-search", 100.0)):
+        for task in TRACKS["battles"]:
+            scores = page.task_scores(by_name[name], task)
+            assert scores is not None
+            assert scores.mean() == pytest.approx(wanted, abs=0.01)
     scripted = {each.name: each for each in submissions if each.name in POOL}
     assert len(scripted) == len(POOL)
     for each in scripted.values():
@@ -492,8 +498,10 @@ def test_json_is_the_overall_table(tmp_path: Path, scripts: Scripts) -> None:
     found = scripts.document(f"{COMMAND} --folder {tmp_path}")["mine"]
     assert found["duels"]["value"] == pytest.approx(64.0)
     assert found["duels"]["low"] < 64.0 < found["duels"]["high"]
-    # One task is of 2,000 points.
-    assert found["battles"]["value"] == pytest.approx(30.0 * (1 + 1 + 1 / 2) / 3)
+    both = np.array([each for seats in protocol.BATTLES.values() for each in seats])
+    random, strong = both.T
+    wanted = np.mean(100.0 * (30.0 - random) / (strong - random))
+    assert found["battles"]["value"] == pytest.approx(wanted)
     assert found["generated"] is None
 
 

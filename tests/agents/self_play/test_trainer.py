@@ -182,11 +182,7 @@ def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> Non
     before = weights_of(trained)
     whole = load_checkpoint(trained.settings.out)
     second = ("parts", 0, "learners", 1)  # the second is equal to the first
-    paths = [
-        path
-        for path in places(whole)
-        if path[0] in ("parts", "curve") and path[:4] != second
-    ]
+    paths = [path for path in places(whole) if path[0] in ("parts", "curve") and path[:4] != second]
     assert len(paths) > 70
     for *above, last in paths:
         holder = whole
