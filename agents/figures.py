@@ -45,7 +45,7 @@ def _draw_legend_below(figure: Figure, axes: Axes) -> None:
 def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: Path) -> None:
     """Draw learning curves of exact scores: the median over several runs, and a band of all.
 
-    The legend shows the score of a run's best checkpoint, which is saved: the median over all runs.
+    The legend shows the score of a run's last networks, which are saved: the median over all runs.
 
     The points on each run's curve have frames and scores, with the same frames in all runs. The
     plot ends with the shortest run.
@@ -59,8 +59,8 @@ def draw_scores(runs: Sequence[Sequence[Mapping[str, Any]]], title: str, path: P
         scores = np.array([[one["scores"].get(seat, np.nan) for one in at] for at in points])
         if np.isnan(scores).any():
             continue
-        middle, best = np.median(scores, 1), np.median(scores.max(0))
-        label = f"{seat}, best checkpoint: {best:.1f}"
+        middle = np.median(scores, 1)
+        label = f"{seat}, last network: {middle[-1]:.1f}"
         axes.plot(places, middle, color=colour, marker=marker, markersize=4, label=label)
         if len(runs) > 1:
             axes.fill_between(places, scores.min(1), scores.max(1), color=colour, alpha=0.2)
