@@ -122,9 +122,24 @@ TRACKS = {
     for track, scenarios in _SCENARIOS.items()
 }
 TASKS = {str(task): task for tasks in TRACKS.values() for task in tasks}
+SATURATED = 99.5
+"""Mean score over both seats from which a planner solves a scenario or kind."""
 _PRESETS = {
-    "easy": DUELS[:3],
-    "medium": (*DUELS[3:], *(f"generated-{kind}" for kind in KINDS if KINDS[kind].points == 500)),
+    "easy": DUELS,
+    "medium": tuple(
+        f"generated-{kind}"
+        for kind in (
+            "phase",
+            "phase-500",
+            "phase-2000",
+            "duel",
+            "duel-2000",
+            "duel-7e",
+            "duel-3",
+            "armies-seen",
+            "armies-unseen",
+        )
+    ),
 }
 PRESETS = {
     name: tuple(task for task in TASKS.values() if task.scenario in scenarios)
@@ -133,7 +148,7 @@ PRESETS = {
 PRESETS["hard"] = tuple(
     task for task in TASKS.values() if not any(task in easier for easier in PRESETS.values())
 )
-"""Tasks by learning difficulty; see docs/benchmark.md."""
+"""Tasks by difficulty: duels, other tasks that planners solve, and the rest."""
 
 
 @dataclass(frozen=True)

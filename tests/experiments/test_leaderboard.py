@@ -663,6 +663,17 @@ def test_paths_other_than_files_are_rejected(tmp_path: Path) -> None:
             read_submission(path)
 
 
+def test_no_planner_solves_a_hard_scenario() -> None:
+    planners = [each for each in read_submissions() if each.name in ("phase-search", "search")]
+    for name, tasks in PRESETS.items():
+        for scenario in {task.scenario for task in tasks if task.track != "battles"}:
+            means = []
+            for planner in planners:
+                scores = [page.task_scores(planner, TASKS[f"{scenario}/{seat}"]) for seat in SEATS]
+                means.append(np.mean([np.nan if each is None else each.mean() for each in scores]))
+            assert (np.nanmax(means) < protocol.SATURATED) == (name == "hard"), scenario
+
+
 def test_the_page_of_the_protocol_names_the_tasks() -> None:
     text = page_text("benchmark.md")
     rows = {row[0]: row for row in rows_of(text, "Tracks")}
