@@ -36,6 +36,7 @@ DESCRIPTIONS = {
     "greedy": "maximises the expected points of the next roll and dispels every spell that it can",
     "veteran": "follows rules of thumb of an experienced player",
     "phase-search": "solves each phase as a duel of its best spells, with lookahead to later ones",
+    "belief-search": "phase-search that weighs every set of hidden items that the enemy may have",
     "optimal": "optimal play, if the scenario can be solved",
     "expectimax": "expectimax search by the exact rules, limited to 50,000 transitions",
     "mcts": "Monte Carlo tree search, 400 simulations per decision",

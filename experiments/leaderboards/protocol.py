@@ -126,21 +126,12 @@ SATURATED = 99.5
 """Mean score over both seats from which a planner solves a scenario or kind."""
 _PRESETS = {
     "easy": DUELS,
-    "medium": tuple(
-        f"generated-{kind}"
-        for kind in (
-            "phase",
-            "phase-500",
-            "phase-2000",
-            "duel",
-            "duel-2000",
-            "duel-7e",
-            "duel-3",
-            "armies-seen",
-            "armies-unseen",
-        )
+    "medium": (
+        "hidden-scroll", "hidden-council", "generated-phase", "generated-phase-500",
+        "generated-phase-2000", "generated-duel", "generated-duel-2000", "generated-duel-7e",
+        "generated-duel-3", "generated-armies-seen", "generated-armies-unseen",
     ),
-}
+}  # fmt: skip
 PRESETS = {
     name: tuple(task for task in TASKS.values() if task.scenario in scenarios)
     for name, scenarios in _PRESETS.items()

@@ -60,6 +60,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver.solution import packed_digest
 
 KINDS_GRADED = ("generated-duel", "generated-duel-500")
+PLANNERS = ("phase-search", "belief-search", "search")
 COMMAND = "experiments.leaderboard"
 SMALL = "--task apprentice/caster --task archmage-duel/dispeller"
 FIVE_MODELS = [f"run{k}/model.zip" for k in range(5)]
@@ -664,7 +665,7 @@ def test_paths_other_than_files_are_rejected(tmp_path: Path) -> None:
 
 
 def test_no_planner_solves_a_hard_scenario() -> None:
-    planners = [each for each in read_submissions() if each.name in ("phase-search", "search")]
+    planners = [each for each in read_submissions() if each.name in PLANNERS]
     for name, tasks in PRESETS.items():
         for scenario in {task.scenario for task in tasks if task.track != "battles"}:
             means = []

@@ -24,6 +24,7 @@ MODULES = {
 SCRIPTED = tuple(dict.fromkeys((*_OLDEST, *MODULES)))
 """Names of the compiled players that run inside the batch."""
 SEARCHING = {
+    "belief-search": "spells to consider",
     "expectimax": "decisions to look ahead",
     "mcts": "simulations",
     "phase-search": "spells to consider",
@@ -59,6 +60,7 @@ class _Maker(NamedTuple):
 
 _SCRIPTED_MAKER = _Maker("wfb_gym.players.baselines:make_scripted", ("seed", "scenario", "seat"))
 _MAKERS = {
+    "belief-search": _Maker("wfb_gym.players.search.phase_search:BeliefSearchAgent"),
     "expectimax": _Maker("wfb_gym.players.search.expectimax:ExpectimaxAgent"),
     "mcts": _Maker("wfb_gym.players.search.mcts:MctsAgent", ("seed",)),
     "phase-search": _Maker("wfb_gym.players.search.phase_search:PhaseSearchAgent"),

@@ -62,6 +62,7 @@ def make_agent(
             or a name with an option: "NAME:EPSILON" is a scripted player that acts at random with
             probability EPSILON, "expectimax:DEPTH" searches DEPTH decisions, "mcts:SIMULATIONS"
             runs SIMULATIONS per decision, "phase-search:SPELLS" solves phases with SPELLS spells,
+            "belief-search:SPELLS" also weighs all sets of the enemy's hidden items,
             "search:PLIES" searches PLIES decisions and then uses phase search, and
             "generalist:PLIES" does the same, but considers only actions that the network finds
             likely enough. "argmax:PATH" takes a model's most likely action, and "sample:PATH"

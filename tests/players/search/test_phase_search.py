@@ -4,13 +4,21 @@ import numpy as np
 import pytest
 
 from experiments.common import play_battles
+from experiments.leaderboards.protocol import TASKS, grade_hidden
+from tests.support.hidden import random_play, scenarios
 from wfb_gym import solver
 from wfb_gym.encoding.positions import position_of
+from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead
 from wfb_gym.engine.state import Node
+from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
-from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.players.search import phase_search
+from wfb_gym.players.search.phase_search import BeliefSearchAgent, PhaseSearchAgent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
+from wfb_gym.view.hidden_sets import sets_that_may_be
+from wfb_gym.view.names import ScenarioNames
 
 from .positions import positions
 
@@ -26,6 +34,39 @@ def test_a_phase_is_played_as_well_as_it_can_be(scenario: str | Scenario, seat: 
     score = solver.normalised_score(scenario, make_agent("phase-search"), seat).score
     assert score is not None
     assert score > 99.0
+
+
+@pytest.mark.parametrize("name", ["scrolls", "both", "two phases"])
+def test_belief_search_weighs_every_set_that_the_enemy_may_have(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oracle is phase search at each possible set, weighted by the deal's chances."""
+    scenario = scenarios()[name]
+    names, battle = ScenarioNames(scenario), Battle(pack(scenario))
+    plain, weighing = PhaseSearchAgent(), BeliefSearchAgent()
+    differing = 0
+    for _ in random_play(battle, np.random.default_rng(1)):
+        enemy = 1 - battle.mover
+        if not battle.is_decision() or not battle.state.hidden_set[enemy]:
+            continue
+        wanted: dict[int, float] = {}
+        for each in sets_that_may_be(names, battle, enemy):
+            asked = position_of(battle)
+            deal_instead(battle.packed, asked.states[0], enemy, each.kind)
+            with monkeypatch.context() as patch:
+                patch.setattr(phase_search, "position_of", lambda _, asked=asked: asked)
+                values = plain.action_values(battle)
+            wanted |= {c: wanted.get(c, 0.0) + v * each.chance for c, v in values.items()}
+        assert weighing.action_values(battle) == pytest.approx(wanted)
+        differing += plain.action_values(battle) != pytest.approx(wanted)
+    assert differing
+
+
+@pytest.mark.parametrize("seat", SEATS)
+def test_belief_search_is_optimal_against_a_hidden_scroll(seat: str) -> None:
+    assert grade_hidden(["belief-search"], TASKS[f"hidden-scroll/{seat}"]) == [
+        pytest.approx(100.0, abs=0.1)
+    ]
 
 
 @pytest.mark.parametrize("seat", SEATS)

@@ -6,6 +6,8 @@ scrolls, items that help a cast, and spells in play (`wfb_gym.players.search.fut
 
 - Against a valuable spell, the agent declares an item that re-rolls dispel dice. For other
   decisions outside the duel (re-rolls, spell swaps, stored dice), it plays like the veteran.
+- Unless it weighs all sets of the enemy's hidden items, it plays as if the enemy had the likeliest
+  one, which positions contain.
 - In battles with units, if several spells are nearly as good to cast, the agent casts the least
   valuable one first, because opponents who do not plan ahead spend their dice on it.
 """
@@ -17,6 +19,7 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, FIRST_ITEM
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.hidden_items import deal_instead, is_set_hidden, may_be_kind
 from wfb_gym.engine.queries import is_decision
 from wfb_gym.engine.state import DispelAttempt, Node, State
 from wfb_gym.packing.records import PackedScenario
@@ -57,16 +60,48 @@ def _least_of(
 
 
 @jit(forceinline=False)
+def _points_of_sets(
+    packed: PackedScenario, state: State, most_spells: int, every_spell: bool, scratch: Scratch
+) -> int:
+    """Write the expected values of the legal actions over the enemy's possible sets of items.
+
+    The deal's chances are renormalised; evidence from the enemy's play is ignored. The
+    position's own set comes last, so that the duel is its duel. Returns the number of actions.
+    """
+    enemy = 1 - int64(state.mover)
+    own, side = int64(state.hidden_set[enemy] - 1), packed.armies[enemy]
+    total, chance = scratch.total, 0.0
+    total[:] = 0.0
+    count = int64(0)
+    for step in range(side.n_kinds):
+        kind = (own + 1 + step) % int64(side.n_kinds)
+        if side.kind_chances[kind] > 0.0 and may_be_kind(packed, state, enemy, kind):
+            deal_instead(packed, state, enemy, kind)
+            look_ahead(packed, state, scratch.future)
+            count = action_points(packed, state, most_spells, every_spell, scratch)
+            chance += side.kind_chances[kind]
+            for i in range(count):
+                total[i] += side.kind_chances[kind] * scratch.points[i]
+    for i in range(count):
+        scratch.points[i] = total[i] / chance
+    return count
+
+
+@jit(forceinline=False)
 def _choose(
     packed: PackedScenario,
     state: State,
     most_spells: int,
     every_spell: bool,
+    every_set: bool,
     scratch: Scratch,
 ) -> int:
     """Return the engine code of the best action, or NONE if no duel represents the decision."""
-    look_ahead(packed, state, scratch.future)
-    count = action_points(packed, state, most_spells, every_spell, scratch)
+    if every_set and is_set_hidden(state, 1 - int64(state.mover)):
+        count = _points_of_sets(packed, state, most_spells, every_spell, scratch)
+    else:
+        look_ahead(packed, state, scratch.future)
+        count = action_points(packed, state, most_spells, every_spell, scratch)
     legal, points = scratch.work[0].legal, scratch.points
     best = int64(NONE)
     for i in range(count):
@@ -93,6 +128,7 @@ def choose_all(
     positions: PositionArrays,
     most_spells: int,
     every_spell: bool,
+    every_set: bool,
     scratch: Scratch,
     chosen: Actions,
     values: NDArray[np.float64],
@@ -115,7 +151,7 @@ def choose_all(
         state = positions.states[i]
         if is_decision(state.node) and state.mover == positions.seat:
             packed = positions.packed_scenarios[positions.scenario[i]]
-            code = _choose(packed, state, most_spells, every_spell, scratch)
+            code = _choose(packed, state, most_spells, every_spell, every_set, scratch)
             if code >= 0:
                 chosen[i] = positions.indices[code]
 
@@ -133,6 +169,8 @@ class PhaseSearchAgent(PositionAgent):
         later_spells: maximum number of castable spells in a later phase's duel.
         fade: discount per later phase of the casting army, in battles with units, because the duels
             ignore casualties and moves in between.
+        every_set: whether to weigh all sets of hidden items that the enemy may have, by the deal's
+            chances, instead of assuming the likeliest one.
 
     Raises:
         ValueError: if a number of spells or phases is out of range.
@@ -147,14 +185,17 @@ class PhaseSearchAgent(PositionAgent):
         phases_ahead: int = 6,
         later_spells: int = 3,
         fade: float = 0.85,
+        every_set: bool = False,
     ) -> None:
         if not 1 <= spells < MOST_SPELLS:
             raise ValueError(
-                f"phase-search: expected spells of 1 to {MOST_SPELLS - 1}, found {spells}"
+                f"{self._called}: expected spells of 1 to {MOST_SPELLS - 1}, found {spells}"
             )
         if phases_ahead < 0:
-            raise ValueError(f"phase-search: expected 0 phases ahead or more, found {phases_ahead}")
-        self._spells = spells
+            raise ValueError(
+                f"{self._called}: expected 0 phases ahead or more, found {phases_ahead}"
+            )
+        self._spells, self._every_set = spells, every_set
         self._veteran = ScriptedAgent("veteran")
         lasting, free = np.zeros((2, ARMIES, SPELLS))
         terms = Terms(
@@ -164,7 +205,7 @@ class PhaseSearchAgent(PositionAgent):
 
     def _choose(self, asked: PositionArrays, actions: Actions) -> None:
         self._veteran._choose(asked, actions)  # noqa: SLF001 (kept if no duel decides)
-        choose_all(asked, self._spells, False, self._scratch, actions, _NO_VALUES)
+        choose_all(asked, self._spells, False, self._every_set, self._scratch, actions, _NO_VALUES)
 
     def action_values(self, battle: Battle) -> dict[int, float]:
         """Return the values of the legal actions at a decision for the first army.
@@ -174,7 +215,7 @@ class PhaseSearchAgent(PositionAgent):
             until the end of the phase, plus the value of unused resources in later phases.
         """
         scratch, asked, unused_actions = self._scratch, position_of(battle), np.zeros(1, np.int64)
-        choose_all(asked, self._spells, True, scratch, unused_actions, _NO_VALUES)
+        choose_all(asked, self._spells, True, self._every_set, scratch, unused_actions, _NO_VALUES)
         sign, legal = 1.0 if battle.mover == 0 else -1.0, battle.legal_actions()
         points = zip(legal, scratch.points[: len(legal)].tolist(), strict=True)
         return {code: sign * value for code, value in points if not np.isnan(value)}
@@ -194,7 +235,7 @@ class PhaseSearchAgent(PositionAgent):
         one = asked._replace(
             states=asked.states[row : row + 1], scenario=asked.scenario[row : row + 1]
         )
-        choose_all(one, self._spells, False, scratch, unused_actions, _NO_VALUES)
+        choose_all(one, self._spells, False, False, scratch, unused_actions, _NO_VALUES)
         legal, best = scratch.work[0].legal, int(points.argmax())
         return int(_least_of(scratch.duel[0], legal, points, len(points), best))
 
@@ -212,5 +253,21 @@ class PhaseSearchAgent(PositionAgent):
         """
         values = np.zeros(len(positions.states))
         unused_actions = np.zeros(len(values), np.int64)
-        choose_all(positions, self._spells, False, self._scratch, unused_actions, values)
+        choose_all(positions, self._spells, False, False, self._scratch, unused_actions, values)
         return values
+
+
+class BeliefSearchAgent(PhaseSearchAgent):
+    """Phase search that weighs all sets of hidden items that the enemy may have.
+
+    Args:
+        spells: maximum number of castable spells in the duel, 1 to `MOST_SPELLS` - 1.
+
+    Raises:
+        ValueError: if the number of spells is out of range.
+    """
+
+    _called = "belief-search"
+
+    def __init__(self, spells: int = DEFAULT_SPELLS) -> None:
+        super().__init__(spells, every_set=True)

@@ -100,6 +100,7 @@ class Scratch(NamedTuple):
     table: DuelTable
     future: FuturePhases
     points: NDArray[np.float64]  # (ACTIONS,): values of the legal actions, in their order
+    total: NDArray[np.float64]  # (ACTIONS,): sum of the values over sets of hidden items
     work: Records[WorkSpace]  # (1,)
 
 
@@ -107,7 +108,7 @@ def new_scratch(terms: Terms) -> Scratch:
     """Return scratch arrays for one search."""
     return Scratch(
         new_records(Duel, 1), new_records(Dispels, ARMIES), new_table(_MOST_PLACES),
-        new_future(terms), np.zeros(ACTIONS), new_work_spaces(),
+        new_future(terms), np.zeros(ACTIONS), np.zeros(ACTIONS), new_work_spaces(),
     )  # fmt: skip
 
 
