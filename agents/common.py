@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from experiments import common
 from wfb_gym import solver
 from wfb_gym.cli.output import print_json
-from wfb_gym.generating import KINDS, KINDS_OF_AXES
+from wfb_gym.generating import OPTIONS_BY_NAME
 from wfb_gym.scenario import load_scenario
 from wfb_gym.seats import SEATS
 
@@ -35,8 +35,7 @@ def check_outputs(seat: int, masks: "Tensor", actions: "Tensor", *outputs: "Tens
 
 def is_generated(scenario: str) -> bool:
     """Return whether a scenario name refers to generated scenarios. A split may follow a colon."""
-    word, _, kind = scenario.partition(":")[0].partition("-")
-    return word == "generated" and (not kind or kind in KINDS | KINDS_OF_AXES)
+    return scenario.partition(":")[0] in OPTIONS_BY_NAME
 
 
 def check_trainable(scenarios: Sequence[str]) -> None:

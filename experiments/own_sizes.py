@@ -13,7 +13,7 @@ from wfb_gym.encoding.positions import Positions, reads_histories, sees_position
 from wfb_gym.encoding.space_sizes import declared_sizes, space_sizes
 from wfb_gym.encoding.view import View
 from wfb_gym.envs.scenario_set import generated_limits
-from wfb_gym.generating import KINDS, KINDS_OF_AXES, Generation
+from wfb_gym.generating import OPTIONS_BY_NAME, Generated
 from wfb_gym.packing import pack
 from wfb_gym.players.interface import Actions, Agent, Masks, Observations, require_positions
 from wfb_gym.scenario import Scenario
@@ -94,9 +94,8 @@ def limits_of(agent: Any, scenario: Scenario, seat: int | str) -> Limits | None:
 
 @cache
 def _limits_of_kinds() -> dict[str, Limits]:
-    """Return the distinct limits of generated scenarios, keyed by the name of a kind."""
-    kinds = {**KINDS, **KINDS_OF_AXES, "": Generation()}
+    """Return the distinct limits of generated scenarios, keyed by the first name that has them."""
     found: dict[Limits, str] = {}
-    for kind, options in kinds.items():
-        found.setdefault(generated_limits(options.sizes), f"generated-{kind}".removesuffix("-"))
+    for name in OPTIONS_BY_NAME:
+        found.setdefault(generated_limits(Generated.parse(name).sizes), name)
     return {name: limits for limits, name in found.items()}

@@ -17,7 +17,7 @@ from tests.support.pages import PACKAGE
 from tests.support.playing import BATTLE, IDS, pick, registered
 from tests.support.scripts import run_python
 from wfb_gym import ArmyLimits, Limits, load_scenario
-from wfb_gym.generating import Generated, Generation
+from wfb_gym.generating import KINDS, Generated, Generation
 
 ALL = registered()
 CASTER = IDS[0]
@@ -71,6 +71,7 @@ SPEC_ARGUMENTS: list[Any] = [
     lambda: {"scenario": load_scenario("border-skirmish")},
     lambda: {"scenario": load_scenario("apprentice").model_dump()},
     lambda: {"scenario": Generated("test", 2, options=Generation(duel=True, armies=("empire",)))},
+    lambda: {"scenario": Generated(count=2, options=(KINDS["duel-500"], KINDS["phase-500"]))},
     lambda: {"scenario": "apprentice", "limits": LIMITS},
     lambda: {"points_per_reward": np.float32(50.0), "history": np.bool_(True)},
     lambda: {"features": "raw"},

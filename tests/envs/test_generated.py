@@ -12,13 +12,16 @@ from gymnasium.vector import AutoresetMode
 from tests.support.batches import MODES, assert_same_runs, native, sync
 from tests.support.playing import BATTLE, episode, lowest, picks, raw, same
 from wfb_gym.encoding.limits import check_covers
-from wfb_gym.generating import Generated, Generation
+from wfb_gym.generating import KINDS, Generated, Generation
 from wfb_gym.packing import pack
 from wfb_gym.scenario import ScenarioError
 
 SMALL = Generation(points=500, phases=2, units=3, characters=2, wizards=1, spells=4, items=2)
 POOL = Generated("train", 4, options=SMALL)
 OTHER = Generated("test", 3, options=SMALL)
+ALL, OTHER_ALL = (
+    Generated(split, len(KINDS), options=tuple(KINDS.values())) for split in ("train", "test")
+)
 
 
 def drawn(envs: Any, steps: int, seed: int) -> list[list[int]]:
@@ -80,9 +83,12 @@ def test_spaces_are_one_for_training_and_tests() -> None:
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_the_spaces_hold_every_scenario_of_these_sizes(seat: int) -> None:
-    env = raw(BATTLE, scenario=POOL, seat=seat, opponent="random")
-    check_episodes(env, OTHER, seat, 4)
+@pytest.mark.parametrize(("pool", "other"), [(POOL, OTHER), (ALL, OTHER_ALL)])
+def test_the_spaces_hold_every_scenario_of_these_sizes(
+    pool: Generated, other: Generated, seat: int
+) -> None:
+    env = raw(BATTLE, scenario=pool, seat=seat, opponent="random")
+    check_episodes(env, other, seat, 4)
 
 
 def check_episodes(env: Any, pool: Generated, seat: int, seeds: int) -> None:

@@ -9,7 +9,7 @@ from wfb_gym import solver
 from wfb_gym.encoding.limits import Limits, fit, union
 from wfb_gym.encoding.space_sizes import space_sizes
 from wfb_gym.envs.scenario_set import generated_limits
-from wfb_gym.generating import KINDS, KINDS_OF_AXES, Generation
+from wfb_gym.generating import OPTIONS_BY_NAME, Generated
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame
@@ -65,15 +65,14 @@ class FirstLegal:
         return chosen
 
 
-@pytest.mark.parametrize("kind", [*KINDS, *KINDS_OF_AXES, "", "both seats", "fitted"])
+@pytest.mark.parametrize("kind", [*OPTIONS_BY_NAME, "both seats", "fitted"])
 def test_a_model_is_asked_in_the_sizes_that_it_learned(
     kind: str, game: ExactGame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {**KINDS, **KINDS_OF_AXES, "": Generation()}
     packed = pack(game.solution.scenario)
     fitted = fit(packed, 0)
     others = {"fitted": fitted, "both seats": union([fitted, fit(packed, 1)])}
-    limits = others[kind] if kind in others else generated_limits(options[kind].sizes)
+    limits = others.get(kind) or generated_limits(Generated.parse(kind).sizes)
     found = {}
     for name, sizes in (("own", limits), ("fitted", fitted)):
         agent = FirstLegal(sizes)

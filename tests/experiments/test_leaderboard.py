@@ -438,7 +438,7 @@ def test_models_are_kept_to_be_graded_again(tmp_path: Path, scripts: Scripts) ->
 def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
     """A model that learned as the page describes is graded in a generated scenario."""
     model, kept = tmp_path / "model.zip", tmp_path / "kept.zip"
-    training = Generated("train", count=4, options=KINDS["duel"])
+    training = Generated("train", count=9, options=tuple(KINDS.values()))
     envs = PhaseVecEnv(4, "caster", scenario=training)
     learner = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu")
     learner.learn(64).save(model)

@@ -389,7 +389,9 @@ def test_invalid_seeds_are_rejected(seed: Any) -> None:
         generate(seed)
 
 
-@pytest.mark.parametrize("fields", [{"bogus": 1}, {"options": 3}, {"options": {"bogus": 1}}])
+@pytest.mark.parametrize(
+    "fields", [{"bogus": 1}, {"options": 3}, {"options": {"bogus": 1}}, {"options": [3]}]
+)
 def test_unknown_fields_are_one_error(fields: dict[str, Any]) -> None:
     with pytest.raises(ScenarioError, match=r"expected the fields of wfb_gym\.generating"):
         Generated.from_fields({"split": "train", **fields})

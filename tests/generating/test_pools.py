@@ -1,13 +1,15 @@
 """Seeds of the two splits, and scenarios of many of them."""
 
 import itertools
+import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
 from wfb_gym.generating import (
     KINDS,
-    KINDS_OF_AXES,
+    OPTIONS_BY_NAME,
     TEST_SEEDS,
     TRAIN_SEEDS,
     Generated,
@@ -61,9 +63,7 @@ def test_each_split_has_a_name() -> None:
     for kind, options in KINDS.items():
         assert Generated.parse(f"generated-{kind}") == Generated(options=options)
         assert Generated.parse(f"generated-{kind}:test") == Generated("test", options=options)
-
-
-ALL = KINDS | KINDS_OF_AXES
+    assert Generated.parse("generated-all").options == tuple(KINDS.values())
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ ALL = KINDS | KINDS_OF_AXES
         ("generated-duell", "a kind (did you mean generated-duel or generated-duel-3 or"),
         (
             "",
-            f"a kind ({', '.join(['generated', *(f'generated-{kind}' for kind in ALL)])})",
+            f"a kind ({', '.join(OPTIONS_BY_NAME)})",
         ),
     ],
 )
@@ -90,6 +90,26 @@ def test_scenarios_follow_from_the_seeds() -> None:
     expected = tuple(generate(2**31 + 7 + i, options) for i in range(3))
     assert generated.scenarios() == expected
     assert generated.scenarios() is Generated("test", 3, 7, options).scenarios()
+
+
+def test_scenarios_take_several_options_in_turn() -> None:
+    kinds = KINDS["duel"], KINDS["phase-2000"]
+    generated = Generated("test", 3, 4, kinds)
+    expected = tuple(generate(2**31 + 4 + i, kinds[i % 2]) for i in range(3))
+    assert generated.scenarios() == expected
+    fields = json.loads(json.dumps(asdict(generated)))
+    assert Generated.from_fields(fields) == generated
+    assert generated.sizes == Sizes(3, 7, 9, 4, 0)
+    unequal = Generation(spells=10, phases=1), Generation(characters=2, wizards=2)
+    assert Generated(options=unequal).sizes == Sizes(3, 5, 10, 4, POINTS)
+
+
+@pytest.mark.parametrize(("wrong", "found"), [((), "[]"), ([Generation()], "a list"), (3, "3")])
+def test_other_options_are_rejected(wrong: Any, found: str) -> None:
+    with pytest.raises(ScenarioError) as caught:
+        Generated(options=wrong)
+    expected = "expected a Generation or a tuple of at least one"
+    assert str(caught.value) == f"scenario: options: {expected}, found {found}"
 
 
 def test_sizes_are_those_of_the_options() -> None:

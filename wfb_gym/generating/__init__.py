@@ -5,7 +5,15 @@ scenarios. Training and test seeds are disjoint. Generated scenarios pass the sa
 scenario files.
 """
 
-from wfb_gym.generating.options import AXES, KINDS, KINDS_OF_AXES, Axis, Generation, Sizes
+from wfb_gym.generating.options import (
+    AXES,
+    KINDS,
+    KINDS_OF_AXES,
+    OPTIONS_BY_NAME,
+    Axis,
+    Generation,
+    Sizes,
+)
 from wfb_gym.generating.scenarios import (
     TEST_SEEDS,
     TRAIN_SEEDS,
@@ -19,6 +27,7 @@ __all__ = [
     "AXES",
     "KINDS",
     "KINDS_OF_AXES",
+    "OPTIONS_BY_NAME",
     "TEST_SEEDS",
     "TRAIN_SEEDS",
     "Axis",

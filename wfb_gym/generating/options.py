@@ -309,3 +309,10 @@ AXES: dict[str, Axis] = {
     "edition": Axis(("phase", "duel"), ("phase-7e", "duel-7e")),
 }
 """Axes of generalisation, each with kinds for training and for evaluation."""
+
+OPTIONS_BY_NAME: dict[str, Generation | tuple[Generation, ...]] = {
+    "generated": Generation(),
+    **{f"generated-{kind}": options for kind, options in (KINDS | KINDS_OF_AXES).items()},
+    "generated-all": tuple(KINDS.values()),
+}
+"""Options by scenario name. The scenarios of a tuple take its options in turn."""

@@ -5,14 +5,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import cycle
 from typing import Any, Literal
 
 from wfb_gym.generating import deployment
 from wfb_gym.generating.characters import choose_characters
 from wfb_gym.generating.drafts import ArmyDraft, CharacterDraft, scenario_document
 from wfb_gym.generating.options import (
-    KINDS,
-    KINDS_OF_AXES,
+    OPTIONS_BY_NAME,
     Generation,
     Opposition,
     Sizes,
@@ -39,7 +39,6 @@ TEST_SEEDS = range(2**31, SEEDS.stop)
 """Seeds for evaluation, never used for training."""
 Split = Literal["train", "test"]
 _RANGES: dict[Split, range] = {"train": TRAIN_SEEDS, "test": TEST_SEEDS}
-_WORD = "generated"
 _PROGRESS_SECONDS = 2.0
 """Seconds between progress lines."""
 _MAX_ATTEMPTS = 1000
@@ -227,43 +226,47 @@ class Generated:
         split: "train" or "test".
         count: number of scenarios.
         first: index of the first seed within the split.
-        options: the scenarios' options.
+        options: the scenarios' options, or a tuple of options that the scenarios take in turn:
+            scenario i uses entry i modulo the length.
 
     Raises:
-        ScenarioError: as in `seeds`.
+        ScenarioError: as in `seeds`, or if `options` has another type or is an empty tuple.
     """
 
     split: Split = "train"
     count: int = 256
     first: int = 0
-    options: Generation = field(default_factory=Generation)
+    options: Generation | tuple[Generation, ...] = field(default_factory=Generation)
 
     def __post_init__(self) -> None:
-        """Raise a ScenarioError if the seeds go past the end of the split."""
+        """Raise a ScenarioError if the options or the seeds are invalid."""
+        kinds: Any = self.kinds
+        is_tuple = isinstance(kinds, tuple) and len(kinds) > 0
+        if not (is_tuple and all(isinstance(each, Generation) for each in kinds)):
+            expected = "a Generation or a tuple of at least one"
+            problem = Problem("options", expected, format_value(self.options))
+            raise ScenarioError("scenario", [problem])
         for key in ("count", "first"):
             object.__setattr__(self, key, python_value(getattr(self, key)))
         _ = self.seeds
 
     @classmethod
     def parse(cls, text: str) -> "Generated":
-        """Parse a name such as ``generated``, ``generated:test`` or ``generated-phase:train``.
+        """Parse a name such as ``generated``, ``generated:test`` or ``generated-all:train``.
 
-        The part after ``generated-`` is a name in `KINDS` or `KINDS_OF_AXES`. Without a split, the
-        training seeds are used.
+        The name is a key of `OPTIONS_BY_NAME`. Without a split, the training seeds are used.
 
         Raises:
             ScenarioError: if the kind or the split is unknown.
         """
-        of_word = {f"{_WORD}-{kind}": one for kind, one in (KINDS | KINDS_OF_AXES).items()}
-        kinds = {_WORD: Generation(), **of_word}
         word, _, split = text.partition(":")
-        if word not in kinds:
-            problem = Problem("", one_of(kinds, word, "a kind"), format_value(text))
+        if word not in OPTIONS_BY_NAME:
+            problem = Problem("", one_of(OPTIONS_BY_NAME, word, "a kind"), format_value(text))
             raise ScenarioError("scenario", [problem])
         if text != word and split not in _RANGES:
             expected = " or ".join((word, *(f"{word}:{each}" for each in _RANGES)))
             raise ScenarioError("scenario", [Problem("", expected, format_value(text))])
-        return cls("test" if split == "test" else "train", options=kinds[word])
+        return cls("test" if split == "test" else "train", options=OPTIONS_BY_NAME[word])
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
@@ -273,11 +276,10 @@ class Generated:
             ScenarioError: if a field is unknown.
         """
         try:
-            options: dict[str, Any] = {
-                key: tuple(value) if isinstance(value, list) else value
-                for key, value in fields.get("options", {}).items()
-            }
-            return cls(**{**fields, "options": Generation(**options)})
+            options = fields.get("options", {})
+            is_one = isinstance(options, Mapping)
+            found = _generation(options) if is_one else tuple(map(_generation, options))
+            return cls(**{**fields, "options": found})
         except (TypeError, AttributeError):
             expected = "the fields of wfb_gym.generating.Generated"
             raise ScenarioError(
@@ -290,21 +292,34 @@ class Generated:
         return seeds(self.split, self.count, self.first)
 
     @property
+    def kinds(self) -> tuple[Generation, ...]:
+        """The options that the scenarios take in turn."""
+        return (self.options,) if isinstance(self.options, Generation) else self.options
+
+    @property
     def sizes(self) -> Sizes:
         """Upper bounds on each army's sizes in its scenarios."""
-        return self.options.sizes
+        columns = zip(*(each.sizes for each in self.kinds), strict=True)
+        return Sizes(*map(max, columns))
 
     def scenarios(self) -> tuple[Scenario, ...]:
         """Return the scenarios, which are generated only once; progress is printed to stderr."""
         return _scenarios(self)
 
 
+def _generation(fields: Mapping[str, Any]) -> Generation:
+    options: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()
+    }
+    return Generation(**options)
+
+
 @lru_cache(maxsize=8)
 def _scenarios(generated: Generated) -> tuple[Scenario, ...]:
     scenarios = []
     reported = time.monotonic()
-    for seed in generated.seeds:
-        scenarios.append(generate(seed, generated.options))
+    for seed, options in zip(generated.seeds, cycle(generated.kinds), strict=False):
+        scenarios.append(generate(seed, options))
         if time.monotonic() - reported > _PROGRESS_SECONDS:
             reported = time.monotonic()
             done = f"{len(scenarios)} of {generated.count}"
