@@ -154,7 +154,7 @@ def test_states_and_copies_keep_the_scenario() -> None:
 
 
 def test_an_unknown_pool_is_rejected() -> None:
-    for text in ("generated:", "generated:dev", "generated:train:5"):
+    for text in ("generated:", "generated:dev", "generated:train:5:6"):
         with pytest.raises(ScenarioError, match="generated:test"):
             raw(BATTLE, scenario=text)
 

@@ -64,13 +64,17 @@ def test_each_split_has_a_name() -> None:
         assert Generated.parse(f"generated-{kind}") == Generated(options=options)
         assert Generated.parse(f"generated-{kind}:test") == Generated("test", options=options)
     assert Generated.parse("generated-all").options == tuple(KINDS.values())
+    assert Generated.parse("generated-duel:test:9") == Generated("test", 9, options=KINDS["duel"])
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("generated:", "generated or generated:train or generated:test"),
-        ("generated-duel:7", "generated-duel or generated-duel:train or generated-duel:test"),
+        ("generated-duel:7", "generated-duel or generated-duel:train or generated-duel:test or "),
+        ("generated:test:", "generated or generated:train or generated:test or generated:train:C"),
+        ("generated:train:x", "generated or "),
+        ("generated:train:3:4", "generated or "),
         ("generated-duell", "a kind (did you mean generated-duel or generated-duel-3 or"),
         (
             "",

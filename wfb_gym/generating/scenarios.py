@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import cycle
 from typing import Any, Literal
@@ -252,21 +252,26 @@ class Generated:
 
     @classmethod
     def parse(cls, text: str) -> "Generated":
-        """Parse a name such as ``generated``, ``generated:test`` or ``generated-all:train``.
+        """Parse a name such as ``generated``, ``generated:test`` or ``generated-all:train:1024``.
 
-        The name is a key of `OPTIONS_BY_NAME`. Without a split, the training seeds are used.
+        The name is a key of `OPTIONS_BY_NAME`. Without a split, the training seeds are used. The
+        number is the `count`.
 
         Raises:
-            ScenarioError: if the kind or the split is unknown.
+            ScenarioError: if the kind or the split is unknown, or the count is not a number.
         """
-        word, _, split = text.partition(":")
+        word, *parts = text.split(":")
         if word not in OPTIONS_BY_NAME:
             problem = Problem("", one_of(OPTIONS_BY_NAME, word, "a kind"), format_value(text))
             raise ScenarioError("scenario", [problem])
-        if text != word and split not in _RANGES:
-            expected = " or ".join((word, *(f"{word}:{each}" for each in _RANGES)))
-            raise ScenarioError("scenario", [Problem("", expected, format_value(text))])
-        return cls("test" if split == "test" else "train", options=OPTIONS_BY_NAME[word])
+        split, *counts = parts or ["train"]
+        if split not in _RANGES or not (
+            counts == [] or (len(counts) == 1 and counts[0].isdecimal())
+        ):
+            known = (word, *(f"{word}:{each}" for each in _RANGES), f"{word}:train:COUNT")
+            raise ScenarioError("scenario", [Problem("", " or ".join(known), format_value(text))])
+        made = cls("test" if split == "test" else "train", options=OPTIONS_BY_NAME[word])
+        return replace(made, count=int(counts[0])) if counts else made
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> "Generated":
