@@ -243,19 +243,6 @@ def scenarios_table(_: Results) -> str:
     return markdown_table(rows, text_columns=(0, 2, 4), compact=True)
 
 
-METHODS = {
-    "optimal": "exact solution",
-    "phase-search": "planner",
-    "generalist": "distilled from solutions",
-    "generalist-1": "distilled, with search",
-    "greedy": "script",
-    "veteran": "script",
-    "random": "random",
-    **dict.fromkeys(("self-play", "MaskablePPO", "DQN", "PPO"), "reinforcement learning"),
-}
-"""How the policies in README.md's table were made, by leaderboard entry without the kind."""
-
-
 def unseen_table(_: Results) -> str:
     """Return README.md's table of scores on unseen generated scenarios, best policy first."""
     tasks = [task for task in TRACKS["generated"] if task.kind == UNSEEN]
@@ -268,11 +255,11 @@ def unseen_table(_: Results) -> str:
             lows = [float(np.quantile(scores.mean(axis=0), 0.05)) for scores in seats]
             rows.append((submission, middles, lows))
     rows.sort(key=lambda row: (round(float(np.mean(row[1])), 1), np.mean(row[2])), reverse=True)
-    header = ["policy", "method", "training steps", *(task.seat for task in tasks)]
+    header = ["policy", "kind", "training steps", *(task.seat for task in tasks)]
     cells = [
         [
             marked_name(each),
-            METHODS.get(each.name.removesuffix(f"-{UNSEEN}"), MISSING),
+            each.kind,
             f"{each.steps:,}" if each.steps else "",
             *(f"{one:.1f} ({low:.0f})" for one, low in zip(middles, lows, strict=True)),
         ]

@@ -90,9 +90,14 @@ strategies, otherwise the most likely ones. Each cell is the mean score in the p
 track.
 
 """
-TRAINING = """A supervised policy learns from actions or exact values that another player supplied.
-Environment steps are the learner's own decisions; tuning steps count for the budget too. Recorded
-decisions are other players' decisions. A gradient sample is a decision in one gradient step.
+TRAINING = """Numbers are for one run. A supervised policy learns from actions or exact values that
+another player supplied.
+
+- exact: whether training or play uses exact solutions.
+- steps, tuning: environment steps of the run and of all tuning runs; both count for the budget.
+- recorded: other players' decisions that the run learned from.
+- samples: decisions in all gradient steps, each counted as often as it was used.
+- CPU s, s: CPU time and time, in seconds.
 
 """
 _RANKED_BY = {"duels": 0, "hidden": 0, "generated": 3}
@@ -292,8 +297,7 @@ def both_ways_rows(entries: Sequence[Submission]) -> list[list[str]]:
 def training_rows(entries: Sequence[Submission]) -> list[list[str]]:
     """Return the authors' statements on the training of a run."""
     rows = [
-        ["policy", "kind", "uses exact solutions", "runs", "environment steps", "tuning steps",
-         "recorded decisions", "gradient samples", "CPU seconds", "seconds"]
+        ["policy", "kind", "exact", "runs", "steps", "tuning", "recorded", "samples", "CPU s", "s"]
     ]  # fmt: skip
     for each in entries:
         if each.is_learned:
