@@ -2,9 +2,9 @@
 
     python -m experiments.leaderboard
     python -m experiments.leaderboard --evaluate greedy veteran random
-    python -m experiments.leaderboard --evaluate runs/*/policy.npz --name my-ppo --steps 2000000
+    python -m experiments.leaderboard --evaluate runs/*/policy.npz --name my-ppo --about about.toml
     python -m experiments.leaderboard --evaluate runs/duel-*/policy.npz --name duellist \\
-        --steps 1000000 --task archmage-duel/caster
+        --about about.toml --task archmage-duel/caster
     python -m experiments.leaderboard --compare my-ppo veteran greedy
     python -m experiments.leaderboard --again greedy
 

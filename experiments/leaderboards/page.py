@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,43 +143,38 @@ def task_scores(results: Results, task: Task) -> Floats | None:
 
 
 def track_statistics(submission: Submission, track: str) -> dict[str, Interval] | None:
-    """Return a submission's statistics in a track of exact scores, or None if a task is missing.
-
-    In the generated track, the bootstrap resamples scenarios, each with the mean score over runs.
-    """
+    """Return a submission's statistics in a track of exact scores, or None if a task is missing."""
     scores = score_matrix(submission, TRACKS[track])
     if scores is None:
         return None
-    stakes = np.concatenate([stakes_of(task) for task in TRACKS[track]])
-    if track != "generated":
-
-        def of_runs(statistic: _Statistic, drawn: Floats) -> Any:
-            return statistic(drawn, stakes)
-
-        return {
-            name: run_interval(partial(of_runs, statistic), scores, bounds=(-np.inf, BEST))
-            for name, statistic in _STATISTICS.items()
-        }
-    means = scores.mean(axis=0)
-
-    def of_scenarios(statistic: _Statistic, drawn: Floats) -> Any:
-        at = drawn[..., 0].astype(int)
-        return statistic(means[at][..., None, :], stakes[at])
-
-    numbers = np.arange(float(len(means)))[:, None]
-    return {
-        name: bootstrap(partial(of_scenarios, statistic), numbers)
-        for name, statistic in _STATISTICS.items()
-    }
+    return {name: _track_interval(each, scores, track) for name, each in _STATISTICS.items()}
 
 
 def track_interval(submission: Submission, track: str) -> Interval | None:
     """Return a track's primary number for a submission, or None if a task is missing."""
-    if track in _RANKED_BY:
-        found = track_statistics(submission, track)
-        return None if found is None else list(found.values())[_RANKED_BY[track]]
     scores = score_matrix(submission, TRACKS[track])
-    return None if scores is None else _interval(scores, track)
+    if scores is None:
+        return None
+    if track not in _RANKED_BY:
+        return _interval(scores, track)
+    return _track_interval(list(_STATISTICS.values())[_RANKED_BY[track]], scores, track)
+
+
+def _track_interval(statistic: _Statistic, scores: Floats, track: str) -> Interval:
+    """Return a statistic of a track's exact scores.
+
+    In the generated track, the bootstrap resamples scenarios, each with the mean score over runs.
+    """
+    stakes = np.concatenate([stakes_of(task) for task in TRACKS[track]])
+    if track != "generated":
+        return run_interval(lambda drawn: statistic(drawn, stakes), scores, bounds=(-np.inf, BEST))
+    means = scores.mean(axis=0)
+
+    def of_scenarios(drawn: Floats) -> Any:
+        at = drawn[..., 0].astype(int)
+        return statistic(means[at][..., None, :], stakes[at])
+
+    return bootstrap(of_scenarios, np.arange(float(len(means)))[:, None])
 
 
 def task_interval(submission: Submission, task: Task) -> Interval | None:

@@ -122,8 +122,6 @@ TRACKS = {
     for track, scenarios in _SCENARIOS.items()
 }
 TASKS = {str(task): task for tasks in TRACKS.values() for task in tasks}
-SATURATED = 99.5
-"""Mean score over both seats from which a planner solves a scenario or kind."""
 _PRESETS = {
     "easy": DUELS,
     "medium": (
@@ -139,7 +137,7 @@ PRESETS = {
 PRESETS["hard"] = tuple(
     task for task in TASKS.values() if not any(task in easier for easier in PRESETS.values())
 )
-"""Tasks by difficulty: duels, other tasks that planners solve, and the rest."""
+"""Tasks by difficulty: duels, other tasks in which a planner's mean score is 99.5, and the rest."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ MODELS = "models"
 ALL = "all"
 """Key in `Submission.policies` for all tasks without their own key."""
 MAX_BYTES = 2**19
-"""Maximum file size. A hundred runs of all tasks take less."""
+"""Maximum file size. Twenty runs of all tasks, graded both ways, take less."""
 _MAX_MESSAGE = 500
 BEST = 100.0
 _ROUNDING = 1e-3
