@@ -6,26 +6,32 @@ from experiments.own_sizes import limits_of
 from experiments.shared_files import local_path
 from experiments.statistics import Floats
 from experiments.workers import one_torch_thread
-from wfb_gym.opponents.policy_spec import is_scripted
+from wfb_gym.opponents.policy_spec import PolicySpec, is_scripted
 from wfb_gym.players.registry import make_agent
 from wfb_gym.solver import ExactGame, HiddenGame, Score
 
 
 def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
-    """Return the exact score of a registered agent or a saved model.
+    """Return the exact score of a registered agent or a saved model; see `probabilities_of`."""
+    return game.score(probabilities_of(game, name, seat), seat)
+
+
+def probabilities_of(game: ExactGame, name: str, seat: int | str) -> Floats:
+    """Return a registered agent's or a saved model's action probabilities in a solved game.
 
     Raises:
         ValueError: if a model has different sizes than `limits_of` returns, or its actions depend
             on more than its observations.
     """
     if is_scripted(name):
-        return game.score(game.probabilities(name, seat), seat)
+        return game.probabilities(name, seat)
     scenario = game.solution.scenario
     agent: Any = make_agent(local_path(name), scenario=scenario, seat=seat, seed=0)
     limits = limits_of(agent, scenario, seat)
+    # A policy that samples its actions reaches every decision, so finding them is wasted time.
+    reached = PolicySpec.parse(name).deterministic is not False
     with one_torch_thread():
-        probabilities = game.probabilities(agent, seat, limits, reached=True)
-    return game.score(probabilities, seat)
+        return game.probabilities(agent, seat, limits, reached=reached)
 
 
 def hidden_strategy_of(game: HiddenGame, name: str, seat: int | str) -> Floats:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.common import play_battles
-from experiments.exact import hidden_strategy_of, score_of
+from experiments.exact import hidden_strategy_of, probabilities_of, score_of
 from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
 from experiments.workers import one_torch_thread
@@ -270,13 +270,13 @@ def grade_generated(
     """
     game = ExactGame(generated.scenario)
     found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}
-    for seat in seats:
-        if seat not in generated.stakes:
-            continue
-        for scores, policy in zip(found[seat], policies, strict=True):
-            score = _rounded(score_of(game, policy, seat))
-            assert score is not None, f"{generated.seed} {seat}: nothing can be won"
-            scores.append(score)
+    graded = [(seat, k) for seat in seats if seat in generated.stakes for k in range(len(policies))]
+    given = [probabilities_of(game, policies[k], seat) for seat, k in graded]
+    scores = game.scores(given, [seat for seat, _ in graded]) if graded else []
+    for (seat, k), each in zip(graded, scores, strict=True):
+        score = _rounded(each)
+        assert score is not None, f"{generated.seed} {seat}: nothing can be won"
+        found[seat][k].append(score)
     return found
 
 

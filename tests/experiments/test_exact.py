@@ -40,6 +40,15 @@ def test_scores_are_the_solvers(game: ExactGame, seat: str) -> None:
             assert vars(found) == pytest.approx(vars(wanted), abs=1e-9)
 
 
+def test_policies_scored_together_have_the_scores_that_each_has_alone(game: ExactGame) -> None:
+    own = [(name, seat) for seat in (0, 1) for name in PLAYERS]
+    fresh = ExactGame(DUEL)
+    for some in (own[:1], own):  # the second time, one seat's random play is known
+        given = [game.probabilities(name, seat) for name, seat in some]
+        found = fresh.scores(given, [seat for _, seat in some])
+        assert found == [score_of(game, name, seat) for name, seat in some]
+
+
 def test_an_agent_is_asked_as_the_player_of_that_name(game: ExactGame) -> None:
     agent = make_agent("veteran", scenario=DUEL, seat=1)
     assert np.array_equal(game.probabilities(agent, 1), game.probabilities("veteran", 1))

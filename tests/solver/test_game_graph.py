@@ -254,22 +254,25 @@ def test_a_sweep_of_optimal_play_equals_the_search(
 
 def test_lanes_do_not_touch_one_another() -> None:
     positions, root = explored(duel(), merging=False)
-    weights = np.zeros(int(positions.offsets()[-1]))
-    weights[positions.offsets()[:-1][positions.counts[: positions.size] > 0]] = 1.0
+    length = int(positions.offsets()[-1])
+    lowest, uniform = np.zeros(length), np.repeat(1.0 / positions.counts, positions.counts)
+    lowest[positions.offsets()[:-1][positions.counts > 0]] = 1.0
     plays = [
-        (SweepMode.OPTIMAL, SweepMode.UNIFORM),
+        (SweepMode.GIVEN, SweepMode.GIVEN),
         (SweepMode.GIVEN, SweepMode.OPTIMAL),
         (SweepMode.UNIFORM, SweepMode.GIVEN),
-        (SweepMode.GIVEN, SweepMode.GIVEN),
+        (SweepMode.OPTIMAL, SweepMode.UNIFORM),
     ]
+    weights = np.stack([lowest, uniform, lowest])
     together, picked = positions.sweep(plays, weights)
     for lane, play in enumerate(plays):
-        alone, codes = positions.sweep([play], weights)
+        alone, codes = positions.sweep([play], weights[lane : lane + 1])
         assert np.array_equal(together[:, lane], alone[:, 0])
         assert np.array_equal(picked[:, lane], codes[:, 0])
-        kinds = positions.kinds[: positions.size]
         for seat in range(2):
-            answers = codes[kinds == seat, 0] >= 0
+            answers = codes[positions.kinds == seat, 0] >= 0
             assert answers.all() if play[seat] == SweepMode.OPTIMAL else not answers.any()
     # the lowest action is to pass, so no spell is cast
-    assert together[root, 3] == 0.0
+    assert together[root, 0] == 0.0
+    against, _ = positions.sweep([(SweepMode.UNIFORM, SweepMode.OPTIMAL)])
+    assert together[:, 1] == pytest.approx(against[:, 0], abs=1e-9)

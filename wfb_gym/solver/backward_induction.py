@@ -72,10 +72,10 @@ def _back_up(
             nodes.chosen[node, lane] = steps[k].code
             if play == SweepMode.REPORTED:
                 for k in range(count):
-                    weights[offset + k] = sums[k]
+                    weights[lane, offset + k] = sums[k]
         elif play == SweepMode.GIVEN:
             for k in range(count):
-                mean += weights[offset + k] * sums[k]
+                mean += weights[lane, offset + k] * sums[k]
             values[node, lane] = mean
         elif play == SweepMode.UNIFORM:
             for k in range(count):

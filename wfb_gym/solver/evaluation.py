@@ -174,34 +174,39 @@ class ExactGame:
             dispeller: `probabilities` of the dispeller's policy.
             progress: called with the number of positions evaluated so far.
         """
-        return self._points([(SweepMode.GIVEN, SweepMode.GIVEN)], caster + dispeller, progress)[0]
-
-    def guaranteed_points(
-        self,
-        probabilities: NDArray[np.float64],
-        seats: Sequence[int],
-        progress: Progress | None = None,
-    ) -> list[float]:
-        """Return each policy's value against its best response, in points for its seat.
-
-        Args:
-            probabilities: sum of the policies' `probabilities`.
-            seats: the policies' seats.
-            progress: called with the number of positions evaluated so far.
-        """
-        points = self._points([_answered_lane(seat) for seat in seats], probabilities, progress)
-        return [_seat_points(each, seat) for seat, each in zip(seats, points, strict=True)]
+        given = [caster + dispeller]
+        return self._points([(SweepMode.GIVEN, SweepMode.GIVEN)], given, progress)[0]
 
     def score(
         self, probabilities: NDArray[np.float64], seat: int | str, progress: Progress | None = None
     ) -> Score:
         """Return the score of a seat's policy, given its `probabilities`."""
-        own = seat_number(seat)
-        lanes = [_answered_lane(own), _answered_lane(own, SweepMode.UNIFORM)]
-        points = self._points(lanes[: 1 if own in self._random else 2], probabilities, progress)
-        if own not in self._random:
-            self._random[own] = _seat_points(points[1], own)
-        return Score(self.optimum(own), _seat_points(points[0], own), self._random[own])
+        return self.scores([probabilities], [seat], progress)[0]
+
+    def scores(
+        self,
+        probabilities: Sequence[NDArray[np.float64]],
+        seats: Sequence[int | str],
+        progress: Progress | None = None,
+    ) -> list[Score]:
+        """Return the scores of several policies, which takes little longer than the score of one.
+
+        Args:
+            probabilities: the policies' `probabilities`.
+            seats: the policies' seats.
+            progress: called with the number of positions evaluated so far.
+        """
+        own = [seat_number(seat) for seat in seats]
+        unknown = [seat for seat in dict.fromkeys(own) if seat not in self._random]
+        lanes = [_answered_lane(seat) for seat in own]
+        lanes += [_answered_lane(seat, SweepMode.UNIFORM) for seat in unknown]
+        points = self._points(lanes, probabilities, progress)
+        for seat, value in zip(unknown, points[len(own) :], strict=True):
+            self._random[seat] = _seat_points(value, seat)
+        return [
+            Score(self.optimum(seat), _seat_points(value, seat), self._random[seat])
+            for seat, value in zip(own, points, strict=False)
+        ]
 
     def best_response(
         self, probabilities: NDArray[np.float64], seat: int | str, progress: Progress | None = None
@@ -209,7 +214,7 @@ class ExactGame:
         """Return the best response to a seat's policy, given its `probabilities`."""
         own = seat_number(seat)
         with self._shown_sweep(progress) as show:
-            values, chosen = self.graph.sweep([_answered_lane(own)], probabilities, show)
+            values, chosen = self.graph.sweep([_answered_lane(own)], probabilities[None], show)
         decisions = SeatDecisions(self.graph, 1 - own)
         codes = chosen[decisions.nodes, 0].astype(np.int64)
         return BestResponse(self.solution.points_at_start(values[:, 0]), decisions, codes)
@@ -217,12 +222,12 @@ class ExactGame:
     def _points(
         self,
         lanes: list[tuple[SweepMode, SweepMode]],
-        weights: NDArray[np.float64],
+        weights: Sequence[NDArray[np.float64]],
         progress: Progress | None,
     ) -> list[float]:
         """Return the first army's points in each lane."""
         with self._shown_sweep(progress) as show:
-            values, _ = self.graph.sweep(lanes, weights, show)
+            values, _ = self.graph.sweep(lanes, np.stack(weights), show)
         return [self.solution.points_at_start(values[:, lane]) for lane in range(len(lanes))]
 
     def _shown_sweep(self, progress: Progress | None) -> AbstractContextManager[Progress]:
@@ -320,12 +325,11 @@ def exploitability(
     if not policies:
         raise ValueError("exploitability: expected a caster, a dispeller or both, found neither")
     game, sizes = ExactGame(scenario, progress=progress), _by_seat(limits)
-    weights = sum(
+    given = [
         game.probabilities(policy, seat, sizes[seat], reached=True, progress=progress)
         for seat, policy in policies.items()
-    )
-    guaranteed = game.guaranteed_points(np.asarray(weights), list(policies), progress)
-    lost = [game.optimum(seat) - each for seat, each in zip(policies, guaranteed, strict=True)]
+    ]
+    lost = [each.optimum - each.guaranteed for each in game.scores(given, list(policies), progress)]
     return sum(lost) / len(lost)
 
 

@@ -118,7 +118,7 @@ def _check_array(name: str, array: Any, dtype: np.dtype[Any], shape: tuple[int, 
 
 def _lanes(plays: Sequence[tuple[SweepMode, SweepMode]]) -> PolicyBatch:
     """Return lanes without weights."""
-    return PolicyBatch(np.array(plays, np.int64), np.zeros(0), np.zeros(0, np.int64))
+    return PolicyBatch(np.array(plays, np.int64), np.zeros((0, 0)), np.zeros(0, np.int64))
 
 
 def _enlarge(array: Any, length: int) -> Any:
@@ -357,9 +357,10 @@ class GameGraph:
         """Return the values of all nodes under given pairs of policies, one lane per pair.
 
         Args:
-            plays: both armies' `SweepMode` in each lane.
-            weights: for `SweepMode.GIVEN`, the probabilities of the legal actions at all nodes,
-                ordered by node, then by action code (see `offsets`), float64 (sum of counts,).
+            plays: both armies' `SweepMode` in each lane. Lanes with `SweepMode.GIVEN` come first.
+            weights: for each lane with `SweepMode.GIVEN`, the probabilities of the legal actions
+                at all nodes, ordered by node, then by action code (see `offsets`), float64
+                (lanes, sum of counts).
             progress: called with the number of nodes evaluated so far.
 
         Returns:
@@ -390,7 +391,7 @@ class GameGraph:
         Actions are ordered as in `offsets`.
         """
         values = np.zeros(int(self.offsets()[-1]))
-        self.sweep([(SweepMode.REPORTED, SweepMode.REPORTED)], values, progress)
+        self.sweep([(SweepMode.REPORTED, SweepMode.REPORTED)], values[None], progress)
         return values
 
     def offsets(self) -> NDArray[np.int64]:

@@ -147,7 +147,8 @@ class PolicyBatch(NamedTuple):
     """Pairs of policies evaluated side by side in one sweep, one pair per lane."""
 
     plays: NDArray[np.int64]  # (lanes, 2): a `SweepMode` for each army
-    weights: NDArray[np.float64]  # (actions of all nodes,): probabilities, or values if REPORTED
+    weights: NDArray[np.float64]  # (lanes with GIVEN or REPORTED, actions of all nodes):
+    # probabilities, or values if REPORTED; these lanes come first
     offsets: NDArray[np.int64]  # (nodes,): index of each node's first weight; empty if unused
 
 
