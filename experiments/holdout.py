@@ -122,18 +122,18 @@ def _digest(text: str) -> str:
 
 def grade_kind(settings: Settings, kind: str) -> Line:
     """Return the scores of the policies in a kind's hold-out scenarios, and the points at stake."""
-    first = holdout_seed(read_secret(settings.secret), kind)
+    seeds = range(holdout_seed(read_secret(settings.secret), kind), TEST_SEEDS.stop)
     policies = list(settings.policies)
     scores: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in SEATS}
     stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
-    for found in find_generated_scenarios(kind, settings.count, first):
+    for found in find_generated_scenarios(kind, settings.count, seeds):
         points = {seat: (found[seat][0], found[seat][1]) for seat in SEATS}
         scenario = GeneratedScenario(kind, found["seed"], points)
-        graded = grade_generated(policies, SEATS, scenario)
-        for seat in scenario.stakes:
+        graded = grade_generated(dict.fromkeys(scenario.stakes, policies), scenario)
+        for seat, found_scores in graded.items():
             random, optimum = points[seat]
             stakes[seat].append(optimum - random)
-            for each, (score,) in zip(scores[seat], graded[seat], strict=True):
+            for each, (score,) in zip(scores[seat], found_scores, strict=True):
                 each.append(score)
     return {"kind": kind, "scores": scores, "stakes": stakes}
 

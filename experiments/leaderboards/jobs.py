@@ -93,7 +93,8 @@ def do_job(job: Job) -> tuple[Job, Line]:
 def _grade(job: Job) -> Any:
     task, policies = job.tasks[0], [*job.policies, *job.others]
     if isinstance(job.part, GeneratedScenario):
-        return protocol.grade_generated(policies, [each.seat for each in job.tasks], job.part)
+        by_seat = dict.fromkeys((each.seat for each in job.tasks), policies)
+        return protocol.grade_generated(by_seat, job.part)
     if job.part is not None:
         return protocol.play_run(job.part, task)
     grade = protocol.grade_duel if task.track == "duels" else protocol.grade_hidden

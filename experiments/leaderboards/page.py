@@ -92,6 +92,7 @@ track.
 TRAINING = """Numbers are for one run. A supervised policy learns from actions or exact values that
 another player supplied.
 
+- features: all observed numbers, only raw ones (`features="raw"`: no expected values), or others.
 - exact: whether training or play uses exact solutions.
 - steps, tuning: environment steps of the run and of all tuning runs; both count for the budget.
 - recorded: other players' decisions that the run learned from.
@@ -291,7 +292,8 @@ def both_ways_rows(entries: Sequence[Submission]) -> list[list[str]]:
 def training_rows(entries: Sequence[Submission]) -> list[list[str]]:
     """Return the authors' statements on the training of a run."""
     rows = [
-        ["policy", "kind", "exact", "runs", "steps", "tuning", "recorded", "samples", "CPU s", "s"]
+        ["policy", "kind", "features", "exact", "runs", "steps", "tuning", "recorded", "samples",
+         "CPU s", "s"]
     ]  # fmt: skip
     for each in entries:
         if each.is_learned:
@@ -301,7 +303,8 @@ def training_rows(entries: Sequence[Submission]) -> list[list[str]]:
             )  # fmt: skip
             cells = (MISSING if one is None else f"{one:,.0f}" for one in numbers)
             exact = "yes" if each.uses_exact else "no"
-            rows.append([marked_name(each), each.kind, exact, str(_runs_of(each)), *cells])
+            stated = (each.kind, each.features, exact, str(_runs_of(each)))
+            rows.append([marked_name(each), *stated, *cells])
     return rows
 
 

@@ -5,7 +5,7 @@ docs/benchmark.md describes the protocol, and submissions.py reads the results f
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -256,27 +256,35 @@ def grade_hidden(policies: list[str], task: Task) -> list[float]:
 
 
 def grade_generated(
-    policies: list[str], seats: Sequence[str], generated: GeneratedScenario
+    policies: Mapping[str, Sequence[str]], generated: GeneratedScenario
 ) -> dict[str, list[list[float]]]:
     """Grade several runs of a policy in a generated scenario, which is solved only once.
 
     Args:
-        policies: one policy per run.
-        seats: seats to grade.
+        policies: by seat, one policy per run.
         generated: the scenario.
 
     Returns:
         By seat, a list per run with its score, which is empty if the seat has no stake.
     """
     game = ExactGame(generated.scenario)
-    found: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in seats}
-    graded = [(seat, k) for seat in seats if seat in generated.stakes for k in range(len(policies))]
-    given = [probabilities_of(game, policies[k], seat) for seat, k in graded]
-    scores = game.scores(given, [seat for seat, _ in graded]) if graded else []
-    for (seat, k), each in zip(graded, scores, strict=True):
+    found: dict[str, list[list[float]]] = {
+        seat: [[] for _ in own] for seat, own in policies.items()
+    }
+    graded = [
+        (seat, run, name)
+        for seat, own in policies.items()
+        if seat in generated.stakes
+        for run, name in enumerate(own)
+    ]
+    if not graded:
+        return found
+    given = [probabilities_of(game, name, seat) for seat, _, name in graded]
+    scores = game.scores(given, [seat for seat, _, _ in graded])
+    for (seat, run, _), each in zip(graded, scores, strict=True):
         score = _rounded(each)
         assert score is not None, f"{generated.seed} {seat}: nothing can be won"
-        found[seat][k].append(score)
+        found[seat][run].append(score)
     return found
 
 

@@ -1,7 +1,7 @@
 """Find the generated scenarios of the benchmark from scratch."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -40,7 +40,8 @@ def searches() -> Sequence[Search]:
 def find_scenarios(part: Search) -> Line:
     """Find a kind's generated scenarios, showing progress."""
     found = []
-    for each in find_generated_scenarios(part.name, part.number, benchmark_seed(part.name)):
+    seeds = range(benchmark_seed(part.name), TEST_SEEDS.stop)
+    for each in find_generated_scenarios(part.name, part.number, seeds):
         found.append(each)
         tell(f"seed {each['seed']}")
     tell("")
@@ -52,9 +53,10 @@ def benchmark_seed(kind: str) -> int:
     return TEST_SEEDS.start + SEEDS_APART * list(protocol.OPTIONS).index(kind)
 
 
-def find_generated_scenarios(kind: str, count: int, first: int) -> Iterator[dict[str, Any]]:
-    """Yield a kind's generated scenarios, starting from a seed."""
-    seeds = range(first, TEST_SEEDS.stop)
+def find_generated_scenarios(
+    kind: str, count: int, seeds: Iterable[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield a kind's first generated scenarios from some seeds that are small enough to solve."""
     candidates = ((s, generate(s, protocol.OPTIONS[kind])) for s in seeds)
     small = (each for each in candidates if _is_small_enough(each[1]))
     for seed, scenario in islice(small, count):

@@ -60,6 +60,7 @@ class About(BaseModel):
     authors: Annotated[str, Writing(200)] = "unknown"
     code: Annotated[str, Writing(500)]
     uses_exact: bool = False
+    features: Literal["all", "raw", "other"] = "all"
     steps: Count = 0
     tuning_steps: Count | None = None
     recorded: Count = 0

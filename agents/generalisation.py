@@ -1,0 +1,219 @@
+"""Measure generalisation: exact scores in scenarios of the training and in scenarios outside of it.
+
+    python -m agents.generalisation runs/generated-all-fast
+    python -m agents.generalisation runs/steps-* runs/count-* --count 2 --json
+
+The arguments are runs of `agents.train_fast` that trained on generated scenarios of the same kinds.
+Both networks of each run are graded in the first scenarios of each kind in its training (seen), and
+in others of the train split (unseen). The benchmark's scenarios are not touched, so the command can
+be used for tuning. The share of the stakes is shown by the number of environment steps and by the
+number of training scenarios, as in Procgen (Cobbe et al. 2020).
+
+Graded kinds are stored in OUT/parts.jsonl, and the same command continues an interrupted run. OUT
+gets results.json and generalisation.png.
+"""
+
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("agents.generalisation")
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.common import is_generated
+from agents.figures import draw_generalisation
+from agents.run_folder import is_finished, read_results
+from experiments import common
+from experiments.experiment import Experiment
+from experiments.leaderboards.protocol import GeneratedScenario, grade_generated
+from experiments.leaderboards.searching import find_generated_scenarios
+from experiments.outcomes import Line, Results, Run
+from experiments.statistics import share_of_stakes
+from experiments.tables import ResultTable, texts
+from wfb_gym.cli.parser import option
+from wfb_gym.generating import KINDS, TRAIN_SEEDS, Generated
+from wfb_gym.players.registry import check_agent
+from wfb_gym.seats import SEATS
+
+UNSEEN = len(TRAIN_SEEDS) // 2
+"""First seed of the unseen scenarios. A training must use fewer scenarios."""
+GROUPS = ("seen", "unseen")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings for the grading.
+
+    Attributes:
+        runs: folders of runs of `agents.train_fast`.
+        count: number of seen and of unseen scenarios of each kind.
+        workers: processes on this machine that grade.
+        out: folder of the results.
+    """
+
+    runs: tuple[str, ...] = option((), positional=True, nargs="+", metavar="RUN")
+    count: int = 4
+    workers: int = 1
+    out: Path = Path("runs/generalisation")
+
+
+class Training(NamedTuple):
+    """A finished run: its folder, environment steps, scenarios and seed."""
+
+    folder: Path
+    steps: int
+    scenarios: Generated
+    seed: int
+
+    @property
+    def networks(self) -> dict[str, str]:
+        """The paths of the networks, by seat."""
+        return {seat: str(self.folder / f"{seat}.npz") for seat in SEATS}
+
+
+class Part(NamedTuple):
+    """A kind of generated scenario, seen or unseen."""
+
+    kind: str
+    group: str
+
+    def __str__(self) -> str:
+        """Return the kind and the group as text."""
+        return f"{self.kind}, {self.group}"
+
+
+@lru_cache(maxsize=256)
+def read_training(folder: Path) -> Training:
+    """Read a run's folder.
+
+    Raises:
+        ValueError: the run is unfinished, or did not train on generated scenarios.
+        OSError: the results cannot be read.
+    """
+    results = read_results(folder)
+    if not is_finished(folder) or "frames" not in results:
+        raise ValueError(f"{folder}: expected a finished run of agents.train_fast")
+    names = results["args"]["scenario"]
+    if len(names) != 1 or not is_generated(names[0]):
+        expected = "a training on generated scenarios"
+        raise ValueError(f"{folder}: expected {expected}, found {', '.join(names)}")
+    scenarios = Generated.parse(names[0])
+    return Training(folder, results["frames"], scenarios, results["args"]["seed"])
+
+
+def _recorded(settings: Settings) -> dict[str, Any]:
+    networks = [path for each in _trainings(settings) for path in each.networks.values()]
+    digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in networks}
+    return {"count": settings.count, "networks": digests}
+
+
+def _trainings(settings: Settings) -> list[Training]:
+    return [read_training(Path(folder)) for folder in settings.runs]
+
+
+def _check(settings: Settings, _: Collection[str]) -> Settings:
+    first, *others = trainings = _trainings(settings)
+    for each in others:
+        if each.scenarios.kinds != first.scenarios.kinds:
+            raise ValueError(f"{each.folder}: expected the same kinds as in {first.folder}")
+    needed = settings.count * len(first.scenarios.kinds)
+    for each in trainings:
+        if not needed <= each.scenarios.count < UNSEEN:
+            expected = f"a training on {needed} to {UNSEEN - 1} scenarios"
+            raise ValueError(f"{each.folder}: expected {expected}, found {each.scenarios.count}")
+        for path in each.networks.values():
+            check_agent(path)
+    return replace(settings, runs=tuple(dict.fromkeys(settings.runs)))
+
+
+def _parts(settings: Settings) -> list[Part]:
+    kinds = _trainings(settings)[0].scenarios.kinds
+    names = {options: name for name, options in KINDS.items()}
+    return [Part(names[options], group) for options in kinds for group in GROUPS]
+
+
+def grade_part(settings: Settings, part: Part) -> Line:
+    """Return the scores of all runs in a kind's seen or unseen scenarios, and the stakes, by seat.
+
+    Of the seen scenarios, those that are too large to solve are left out.
+    """
+    trainings = _trainings(settings)
+    networks = {seat: [each.networks[seat] for each in trainings] for seat in SEATS}
+    kinds = trainings[0].scenarios.kinds
+    seeds: Sequence[int] = range(UNSEEN, TRAIN_SEEDS.stop)
+    if part.group == "seen":
+        fewest = min(each.scenarios.count for each in trainings)
+        seeds = range(fewest)[kinds.index(KINDS[part.kind]) :: len(kinds)]
+    scores: dict[str, list[list[float]]] = {seat: [] for seat in SEATS}
+    stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
+    for found in find_generated_scenarios(part.kind, settings.count, seeds):
+        points = {seat: (found[seat][0], found[seat][1]) for seat in SEATS}
+        scenario = GeneratedScenario(part.kind, found["seed"], points)
+        graded = grade_generated({seat: networks[seat] for seat in scenario.stakes}, scenario)
+        for seat, by_run in graded.items():
+            random, optimum = points[seat]
+            stakes[seat].append(optimum - random)
+            scores[seat].append([score for (score,) in by_run])
+    return {"part": str(part), "group": part.group, "scores": scores, "stakes": stakes}
+
+
+def _results(run: Run[Settings, Part]) -> Results:
+    rows: list[dict[str, Any]] = []
+    for place, training in enumerate(_trainings(run.settings)):
+        row: dict[str, Any] = {
+            "run": training.folder.name,
+            "steps": training.steps,
+            "scenarios": training.scenarios.count,
+            "seed": training.seed,
+        }
+        for group in GROUPS:
+            lines = [line for line in run.lines if line["group"] == group]
+            pairs = [(line, seat) for line in lines for seat in SEATS]
+            scores = [each[place] for line, seat in pairs for each in line["scores"][seat]]
+            stakes = [each for line, seat in pairs for each in line["stakes"][seat]]
+            row[group] = float(share_of_stakes(np.array([scores]), np.array(stakes)))
+        rows.append(row)
+    return {
+        "args": common.recorded_settings(run.settings, {"out", "runs", "workers"}),
+        "runs": rows,
+        "versions": common.versions(),
+    }
+
+
+def _rows(results: Results) -> list[list[str]]:
+    rows = [["steps", "training scenarios", "seed", "seen", "unseen", "gap"]]
+    for each in sorted(results["runs"], key=lambda row: (row["scenarios"], row["steps"])):
+        gap = each["seen"] - each["unseen"]
+        cells = [f"{number:.1f}" for number in (each["seen"], each["unseen"], gap)]
+        rows.append([f"{each['steps']:,}", f"{each['scenarios']:,}", str(each["seed"]), *cells])
+    return rows
+
+
+SHARES = ResultTable("share of the stakes in %, in both seats", _rows, ())
+EXPERIMENT = Experiment(
+    module="agents.generalisation",
+    description=__doc__,
+    settings=Settings,
+    quick=None,
+    check=_check,
+    positive=("count", "workers"),
+    parts=_parts,
+    recorded=_recorded,
+    run_part=grade_part,
+    name_of=lambda line: str(line["part"]),
+    files=lambda settings: [
+        path for each in _trainings(settings) for path in each.networks.values()
+    ],
+    results=_results,
+    tables=texts(SHARES),
+    figures=lambda results, out: draw_generalisation(results, out / "generalisation.png"),
+    needs_all=True,
+)
+main = EXPERIMENT.main

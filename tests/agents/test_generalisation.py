@@ -1,0 +1,82 @@
+"""Generalisation: networks graded in scenarios of their training and in others."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from agents.generalisation import UNSEEN
+from tests.support.scripts import Scripts, results_in
+from wfb_gym import solver
+from wfb_gym.envs.scenario_set import generated_limits
+from wfb_gym.generating import KINDS, generate
+from wfb_gym.players.network import PolicyNetwork, save_network
+from wfb_gym.seats import SEATS
+
+COMMAND = "agents.generalisation"
+KIND = "duel-500"
+
+
+def finished_run(folder: Path, scenario: str, steps: int = 100, **changes: Any) -> Path:
+    """Write a run's folder, with random networks."""
+    folder.mkdir()
+    torch.manual_seed(steps)
+    for number, seat in enumerate(SEATS):
+        network = PolicyNetwork(generated_limits(KINDS[KIND].sizes), width=8)
+        save_network(network, folder / f"{seat}.npz", {"seat": number, "scenario": scenario})
+    results = {"args": {"scenario": [scenario], "seed": 3}, "frames": steps} | changes
+    (folder / "results.json").write_text(json.dumps(results))
+    return folder
+
+
+def test_networks_are_graded_in_seen_and_in_unseen_scenarios(
+    tmp_path: Path, scripts: Scripts
+) -> None:
+    runs = [
+        finished_run(tmp_path / f"run-{count}", f"generated-{KIND}:train:{count}", count)
+        for count in (2, 5)
+    ]
+    out = tmp_path / "out"
+    scripts.run(f"{COMMAND} {runs[0]} {runs[1]} --count 2 --out {out}")
+    found = results_in(out)["runs"]
+    assert [(each["steps"], each["scenarios"]) for each in found] == [(2, 2), (5, 5)]
+    for each, folder in zip(found, runs, strict=True):
+        for group, first in (("seen", 0), ("unseen", UNSEEN)):
+            scores = [
+                solver.normalised_score(
+                    generate(first + k, KINDS[KIND]),
+                    str(folder / f"{seat}.npz"),
+                    seat,
+                    limits=generated_limits(KINDS[KIND].sizes),
+                )
+                for seat in SEATS
+                for k in range(2)
+            ]
+            assert each[group] == pytest.approx(_share(scores), abs=1e-3)
+    assert (out / "generalisation.png").stat().st_size > 10_000
+
+
+def _share(scores: list[solver.Score]) -> float:
+    stakes = sum(each.optimum - each.random for each in scores)
+    return 100 * sum(each.guaranteed - each.random for each in scores) / stakes
+
+
+@pytest.mark.parametrize(
+    ("scenario", "changes", "message"),
+    [
+        (f"generated-{KIND}:train:2", {"interrupted": True}, "expected a finished run"),
+        ("apprentice", {}, "expected a training on generated scenarios, found apprentice"),
+        ("generated-duel:train:9", {}, "expected the same kinds as in"),
+        (f"generated-{KIND}:train:1", {}, "expected a training on 2 to"),
+    ],
+)
+def test_runs_that_cannot_be_compared_are_rejected(
+    tmp_path: Path, scripts: Scripts, scenario: str, changes: dict[str, Any], message: str
+) -> None:
+    fine = finished_run(tmp_path / "fine", f"generated-{KIND}:train:4")
+    other = finished_run(tmp_path / "other", scenario, **changes)
+    found = scripts.error(f"{COMMAND} {fine} {other} --count 2 --out {tmp_path / 'out'}")
+    assert message in found
+    assert str(other) in found
