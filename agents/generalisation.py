@@ -142,7 +142,7 @@ def _parts(settings: Settings) -> list[Part]:
 def grade_part(settings: Settings, part: Part) -> Line:
     """Return the scores of all runs in a kind's seen or unseen scenarios, and the stakes, by seat.
 
-    Of the seen scenarios, those that are too large to solve are left out.
+    Scenarios that are too large to solve are left out.
     """
     trainings = _trainings(settings)
     networks = {seat: [each.networks[seat] for each in trainings] for seat in SEATS}

@@ -12,11 +12,11 @@ from wfb_gym.solver import ExactGame, HiddenGame, Score
 
 
 def score_of(game: ExactGame, name: str, seat: int | str) -> Score:
-    """Return the exact score of a registered agent or a saved model; see `probabilities_of`."""
-    return game.score(probabilities_of(game, name, seat), seat)
+    """Return the exact score of a registered agent or a saved model; see `strategy_of`."""
+    return game.score(strategy_of(game, name, seat), seat)
 
 
-def probabilities_of(game: ExactGame, name: str, seat: int | str) -> Floats:
+def strategy_of(game: ExactGame, name: str, seat: int | str) -> Floats:
     """Return a registered agent's or a saved model's action probabilities in a solved game.
 
     Raises:

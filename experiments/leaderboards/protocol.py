@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.common import play_battles
-from experiments.exact import hidden_strategy_of, probabilities_of, score_of
+from experiments.exact import hidden_strategy_of, strategy_of, score_of
 from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
 from experiments.workers import one_torch_thread
@@ -279,7 +279,7 @@ def grade_generated(
     ]
     if not graded:
         return found
-    given = [probabilities_of(game, name, seat) for seat, _, name in graded]
+    given = [strategy_of(game, name, seat) for seat, _, name in graded]
     scores = game.scores(given, [seat for seat, _, _ in graded])
     for (seat, run, _), each in zip(graded, scores, strict=True):
         score = _rounded(each)
