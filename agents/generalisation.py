@@ -32,19 +32,21 @@ from agents.figures import draw_generalisation
 from agents.run_folder import is_finished, read_results
 from experiments import common
 from experiments.experiment import Experiment
-from experiments.leaderboards.protocol import GeneratedScenario, grade_generated
+from experiments.leaderboards.protocol import OPTIONS, GeneratedScenario, grade_generated
 from experiments.leaderboards.searching import find_generated_scenarios
 from experiments.outcomes import Line, Results, Run
 from experiments.statistics import share_of_stakes
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
-from wfb_gym.generating import KINDS, TRAIN_SEEDS, Generated
+from wfb_gym.generating import TRAIN_SEEDS, Generated
 from wfb_gym.players.registry import check_agent
 from wfb_gym.seats import SEATS
 
 UNSEEN = len(TRAIN_SEEDS) // 2
 """First seed of the unseen scenarios. A training must use fewer scenarios."""
 GROUPS = ("seen", "unseen")
+_NAMES = {options: name for name, options in OPTIONS.items()}
+"""Names of the benchmark's kinds, whose scenarios can be solved, by options."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ class Settings:
     out: Path = Path("runs/generalisation")
 
 
-class Training(NamedTuple):
+class FinishedRun(NamedTuple):
     """A finished run: its folder, environment steps, scenarios and seed."""
 
     folder: Path
@@ -78,7 +80,7 @@ class Training(NamedTuple):
         return {seat: str(self.folder / f"{seat}.npz") for seat in SEATS}
 
 
-class Part(NamedTuple):
+class KindGroup(NamedTuple):
     """A kind of generated scenario, seen or unseen."""
 
     kind: str
@@ -90,7 +92,7 @@ class Part(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def read_training(folder: Path) -> Training:
+def read_run(folder: Path) -> FinishedRun:
     """Read a run's folder.
 
     Raises:
@@ -101,30 +103,30 @@ def read_training(folder: Path) -> Training:
     if not is_finished(folder) or "frames" not in results:
         raise ValueError(f"{folder}: expected a finished run of agents.train_fast")
     names = results["args"]["scenario"]
-    if len(names) != 1 or not is_generated(names[0]):
-        expected = "a training on generated scenarios"
+    scenarios = Generated.parse(names[0]) if len(names) == 1 and is_generated(names[0]) else None
+    if scenarios is None or not set(scenarios.kinds) <= set(_NAMES):
+        expected = "a training on generated scenarios of the benchmark's kinds"
         raise ValueError(f"{folder}: expected {expected}, found {', '.join(names)}")
-    scenarios = Generated.parse(names[0])
-    return Training(folder, results["frames"], scenarios, results["args"]["seed"])
+    return FinishedRun(folder, results["frames"], scenarios, results["args"]["seed"])
 
 
 def _recorded(settings: Settings) -> dict[str, Any]:
-    networks = [path for each in _trainings(settings) for path in each.networks.values()]
+    networks = [path for each in _runs(settings) for path in each.networks.values()]
     digests = {path: sha256(Path(path).read_bytes()).hexdigest() for path in networks}
     return {"count": settings.count, "networks": digests}
 
 
-def _trainings(settings: Settings) -> list[Training]:
-    return [read_training(Path(folder)) for folder in settings.runs]
+def _runs(settings: Settings) -> list[FinishedRun]:
+    return [read_run(Path(folder)) for folder in settings.runs]
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
-    first, *others = trainings = _trainings(settings)
+    first, *others = runs = _runs(settings)
     for each in others:
         if each.scenarios.kinds != first.scenarios.kinds:
             raise ValueError(f"{each.folder}: expected the same kinds as in {first.folder}")
     needed = settings.count * len(first.scenarios.kinds)
-    for each in trainings:
+    for each in runs:
         if not needed <= each.scenarios.count < UNSEEN:
             expected = f"a training on {needed} to {UNSEEN - 1} scenarios"
             raise ValueError(f"{each.folder}: expected {expected}, found {each.scenarios.count}")
@@ -133,24 +135,23 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
     return replace(settings, runs=tuple(dict.fromkeys(settings.runs)))
 
 
-def _parts(settings: Settings) -> list[Part]:
-    kinds = _trainings(settings)[0].scenarios.kinds
-    names = {options: name for name, options in KINDS.items()}
-    return [Part(names[options], group) for options in kinds for group in GROUPS]
+def _parts(settings: Settings) -> list[KindGroup]:
+    kinds = _runs(settings)[0].scenarios.kinds
+    return [KindGroup(_NAMES[options], group) for options in kinds for group in GROUPS]
 
 
-def grade_part(settings: Settings, part: Part) -> Line:
+def grade_part(settings: Settings, part: KindGroup) -> Line:
     """Return the scores of all runs in a kind's seen or unseen scenarios, and the stakes, by seat.
 
     Scenarios that are too large to solve are left out.
     """
-    trainings = _trainings(settings)
-    networks = {seat: [each.networks[seat] for each in trainings] for seat in SEATS}
-    kinds = trainings[0].scenarios.kinds
+    runs = _runs(settings)
+    networks = {seat: [each.networks[seat] for each in runs] for seat in SEATS}
+    kinds = runs[0].scenarios.kinds
     seeds: Sequence[int] = range(UNSEEN, TRAIN_SEEDS.stop)
     if part.group == "seen":
-        fewest = min(each.scenarios.count for each in trainings)
-        seeds = range(fewest)[kinds.index(KINDS[part.kind]) :: len(kinds)]
+        fewest = min(each.scenarios.count for each in runs)
+        seeds = range(fewest)[kinds.index(OPTIONS[part.kind]) :: len(kinds)]
     scores: dict[str, list[list[float]]] = {seat: [] for seat in SEATS}
     stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
     for found in find_generated_scenarios(part.kind, settings.count, seeds):
@@ -164,11 +165,11 @@ def grade_part(settings: Settings, part: Part) -> Line:
     return {"part": str(part), "group": part.group, "scores": scores, "stakes": stakes}
 
 
-def _results(run: Run[Settings, Part]) -> Results:
+def _results(run: Run[Settings, KindGroup]) -> Results:
     rows: list[dict[str, Any]] = []
-    for place, training in enumerate(_trainings(run.settings)):
+    for place, training in enumerate(_runs(run.settings)):
         row: dict[str, Any] = {
-            "run": training.folder.name,
+            "run": run.folder.name,
             "steps": training.steps,
             "scenarios": training.scenarios.count,
             "seed": training.seed,
@@ -208,9 +209,7 @@ EXPERIMENT = Experiment(
     recorded=_recorded,
     run_part=grade_part,
     name_of=lambda line: str(line["part"]),
-    files=lambda settings: [
-        path for each in _trainings(settings) for path in each.networks.values()
-    ],
+    files=lambda settings: [path for each in _runs(settings) for path in each.networks.values()],
     results=_results,
     tables=texts(SHARES),
     figures=lambda results, out: draw_generalisation(results, out / "generalisation.png"),

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from experiments.common import play_battles
-from experiments.exact import hidden_strategy_of, strategy_of, score_of
+from experiments.exact import hidden_strategy_of, score_of, strategy_of
 from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
 from experiments.workers import one_torch_thread

@@ -67,7 +67,8 @@ def _share(scores: list[solver.Score]) -> float:
     ("scenario", "changes", "message"),
     [
         (f"generated-{KIND}:train:2", {"interrupted": True}, "expected a finished run"),
-        ("apprentice", {}, "expected a training on generated scenarios, found apprentice"),
+        ("apprentice", {}, "the benchmark's kinds, found apprentice"),
+        ("generated:train:9", {}, "the benchmark's kinds, found generated:train:9"),
         ("generated-duel:train:9", {}, "expected the same kinds as in"),
         (f"generated-{KIND}:train:1", {}, "expected a training on 2 to"),
     ],
