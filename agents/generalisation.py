@@ -167,12 +167,12 @@ def grade_part(settings: Settings, part: KindGroup) -> Line:
 
 def _results(run: Run[Settings, KindGroup]) -> Results:
     rows: list[dict[str, Any]] = []
-    for place, training in enumerate(_runs(run.settings)):
+    for place, own in enumerate(_runs(run.settings)):
         row: dict[str, Any] = {
-            "run": run.folder.name,
-            "steps": training.steps,
-            "scenarios": training.scenarios.count,
-            "seed": training.seed,
+            "run": own.folder.name,
+            "steps": own.steps,
+            "scenarios": own.scenarios.count,
+            "seed": own.seed,
         }
         for group in GROUPS:
             lines = [line for line in run.lines if line["group"] == group]
