@@ -22,6 +22,7 @@ REJECTED = {
     "experiments.leaderboard": [
         ("--evaluate greedy a.zip", "expected names or saved models, found both"),
         ("--evaluate greedy veteran --name x", "--name: expected one agent, found 2"),
+        ("--task apprentice/caster --seat dispeller", "--seat: expected tasks of the dispeller"),
         ("--evaluate greedy --name 'a b'", "--name: expected a name of up to 64 letters"),
         ("--evaluate greedy --about missing.toml", "missing.toml: expected a TOML file, found"),
         ("--evaluate missing.zip --name x", "missing.zip"),

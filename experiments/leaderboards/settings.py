@@ -20,6 +20,7 @@ from wfb_gym.cli.parser import option
 from wfb_gym.opponents.policy_spec import NAMES, PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario.fields import FILE_NAME, FILE_NAME_EXPECTED
+from wfb_gym.seats import SEATS
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Settings:
         find: find the generated scenarios from scratch (minutes).
         name: name of the submission (default: the agent's own).
         preset: grade only in the tasks of a difficulty.
+        track: grade only in these tracks.
+        seat: grade only in the tasks of a seat, for models that play one seat.
         about: TOML file that describes a trained policy, for example
             experiments/leaderboards/about.toml.
         add: add to the submission with the same name; its other tasks stay.
@@ -57,6 +60,8 @@ class Settings:
         help=f"grade only in these: {', '.join(TASKS)}; repeat for several",
     )
     preset: str | None = option(None, choices=tuple(PRESETS))
+    track: tuple[str, ...] = option((), choices=tuple(TRACKS), metavar="TRACK")
+    seat: str | None = option(None, choices=SEATS)
     about: Path | None = None
     add: bool = False
     keep: bool = False
@@ -73,7 +78,11 @@ class Settings:
     def keys(self) -> list[str]:
         """The keys of the selected tasks; empty for all."""
         preset = map(str, PRESETS[self.preset]) if self.preset else ()
-        return list(dict.fromkeys([*self.task, *preset]))
+        tracks = (str(task) for track in self.track for task in TRACKS[track])
+        keys = list(dict.fromkeys([*self.task, *preset, *tracks]))
+        if self.seat is None:
+            return keys
+        return [key for key in keys or TASKS if TASKS[key].seat == self.seat]
 
     @property
     def unfinished(self) -> Path:
@@ -108,13 +117,16 @@ def check_command(settings: Settings, switches: Collection[str]) -> Settings:
     for name in ("add", "keep"):
         if getattr(settings, name) and not settings.evaluate:
             raise ValueError(f"--{name}: expected --evaluate with it")
+    if settings.seat is not None and not settings.keys:
+        expected = f"--seat: expected tasks of the {settings.seat}"
+        raise ValueError(f"{expected}, found {', '.join(settings.task)}")
     if settings.evaluate:
         _check_policies(settings, list(dict.fromkeys(settings.evaluate)))
     is_quick = "quick" in switches and settings.task == QUICK["task"]
     for name in settings.entries:
         if not FILE_NAME.fullmatch(name):
             raise ValueError(f"--name: expected {FILE_NAME_EXPECTED}, found {name!r}")
-        if settings.preset or (settings.task and not is_quick):
+        if settings.keys and not is_quick:
             _check_keeps_tasks(settings, settings.submissions / f"{name}.json")
     return settings
 

@@ -330,11 +330,12 @@ def test_models_need_a_description(
 def test_a_supervised_policy_may_have_one_run(tmp_path: Path, scripts: Scripts) -> None:
     line = f"{COMMAND} --evaluate a.zip --name x {SMALL} --folder {tmp_path}"
     assert "--about: expected a file that describes a.zip" in scripts.error(line)
-    about = about_file(tmp_path, kind="supervised", steps=0, recorded=20)
+    about = about_file(tmp_path, kind="supervised", steps=0, recorded=20, features="raw")
     scripts.run(f"{line} --about {about}")
     (row,) = rows_of((tmp_path / "leaderboard.md").read_text(), "Training")
     missing = page.MISSING
-    assert row == ["x", "supervised", "no", "1", "0", missing, "20", *[missing] * 3]
+    stated = ["x", "supervised", "raw", "no", "1", "0", missing, "20"]
+    assert row == [*stated, *[missing] * 3]
     assert read_about(FOLDER.parent / "about.toml").kind == "model-free"  # the template
 
 
@@ -427,6 +428,20 @@ def test_grading_again_finds_differences(tmp_path: Path, scripts: Scripts) -> No
         ("gredy", "did you mean greedy"),
     ):
         assert message in scripts.run(f"{COMMAND} --again {name} --folder {tmp_path}", FAILED).err
+
+
+@pytest.mark.parametrize(
+    ("chosen", "keys"),
+    [
+        ({"track": ("duels",)}, [str(task) for task in TRACKS["duels"]]),
+        ({"track": ("duels",), "seat": "caster"}, [f"{name}/caster" for name in protocol.DUELS]),
+        ({"preset": "easy", "seat": "caster"}, [f"{name}/caster" for name in protocol.DUELS]),
+        ({"seat": "dispeller"}, [key for key in TASKS if key.endswith("/dispeller")]),
+        ({}, []),  # all
+    ],
+)
+def test_tracks_and_seats_select_tasks(chosen: dict[str, Any], keys: list[str]) -> None:
+    assert leaderboard_settings.Settings(**chosen).keys == keys
 
 
 def test_models_are_kept_to_be_graded_again(tmp_path: Path, scripts: Scripts) -> None:
