@@ -132,6 +132,17 @@ def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
     assert [left(models) for models in (2, 3, 4)] == [2, 3, 3]
 
 
+def test_models_of_a_casting_unit_matter_until_it_can_cast_no_more() -> None:
+    focal = {"name": "Focal", "level": 2, "daemon_unit": "Horrors", "spells": [spell("Bolt")]}
+    aide = wizard(1, aimed("Beam", damage={"hits": "1", "strength": 4}))
+    own = army(focal, aide, units=[unit("Horrors", traits=["daemons"])])
+    battle = game(own, army(units=[unit()], dispel_dice=0), **miscast())
+    assert merged(battle).state.unit_wounds[0, 0] == 10
+    battle.works("Bolt")
+    assert battle.node == Node.NOMINATE
+    assert merged(battle).state.unit_wounds[0, 0] == 1
+
+
 def test_units_matter_if_free_spells_may_still_wound_them() -> None:
     """Two casts may miscast, and each may give two free spells of up to 6 wounds."""
     bolt = aimed("Bolt", 3, damage={"hits": "D6", "strength": 4})

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from wfb_gym.engine.odds import cast_need, through_table
+from wfb_gym.engine.odds import CAST_CHANCES, cast_need, through_table
 from wfb_gym.rules.dice import FACES
 
 ROLLS = {dice: list(product(range(1, FACES + 1), repeat=dice)) for dice in range(4)}
@@ -38,3 +38,8 @@ def test_chances_of_success_match_all_rolls(value: int, double_six: bool) -> Non
         expected[dice, against] = np.mean(through)
     assert found == pytest.approx(expected, abs=1e-12)
     assert found[3, 0] > found[3, 3] > 0.0
+
+
+def test_penalties_count_in_full() -> None:
+    """Nine dice match 51 if their faces are at most three below all 6s, in 220 rolls."""
+    assert CAST_CHANCES[0, cast_need(15, -36), 9] == pytest.approx(220 / 6**9)

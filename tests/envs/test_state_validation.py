@@ -231,7 +231,7 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
         r"faces\[0\]: expected 1 to 24 dice with those held",
     ),
     "too many dice to keep": (
-        "the-winds-unbound", at_node(Node.KEEP_CASTING), "faces", [24] * 6,
+        "the-winds-unbound", at_node(Node.KEEP_CASTING), "faces", [24, 0, 0, 0, 0, 1],
         r"faces\[0\]: expected 1 to 24 dice with those held",
     ),
     "more dice than the wizard has": (
@@ -294,6 +294,14 @@ def test_fields_that_contradict_each_other_are_named(name: str) -> None:
     found[field] = value(found[field]) if callable(value) else value
     with pytest.raises(ValueError, match=f"^state: state 0: {message}"):
         check(found)
+
+
+@pytest.mark.parametrize("faces", [[0, 1, 0, 0, 0, 0], [12, 0, 0, 0, 0, 12]])
+def test_one_die_and_24_dice_may_be_kept(faces: list[int]) -> None:
+    packed, states = pack(load_scenario("the-winds-unbound")), reached("the-winds-unbound")
+    found = states[at_node(Node.KEEP_CASTING)(states)][:1].copy()
+    found["faces"], found["held"] = faces, 0
+    state_validation.check_states("state", packed, np.zeros(1, np.int64), found, reachable=False)
 
 
 def test_a_character_may_flee_without_its_unit_once_the_unit_is_gone() -> None:

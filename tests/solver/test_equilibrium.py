@@ -135,6 +135,19 @@ def test_its_own_strategy_is_optimal_and_random_play_is_not() -> None:
     assert by_observations == pytest.approx(game.uniform)
 
 
+def test_a_set_reaches_nodes_by_chance_and_its_own_actions() -> None:
+    game = HiddenGame(SCENARIOS["a scroll or none"], whole=True)
+    tree, strategy = game.tree.arrays, game.uniform
+    action = np.repeat(np.arange(len(strategy)), np.diff(tree.first_transition))
+    node = game.tree.node_of_action[action]
+    for seat in (0, 1):
+        reach = game.reaches(strategy, seat)
+        assert reach[0] == pytest.approx(1.0)
+        own = tree.mover[node] == seat
+        expected = reach[node] * strategy[action] * tree.probability[:, None]
+        assert reach[1:][own] == pytest.approx(expected[own])
+
+
 def test_a_policy_is_graded_by_a_best_response() -> None:
     game = HiddenGame(SCENARIOS["three spells"], whole=True)
     found = game.solve(gap=0.1)

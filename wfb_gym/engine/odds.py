@@ -21,7 +21,8 @@ from wfb_gym.scenario.sizes import DICE
 
 HIGHEST_NEED = 160
 """Highest number to match in the tables; no roll reaches it."""
-_CAST_NEEDS = 32
+_CAST_NEEDS = 52
+"""Rows of the casting tables: casting values up to 15, penalties of items up to 24 and 12."""
 
 
 @jit(_nrt=True, forceinline=False)

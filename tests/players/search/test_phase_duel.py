@@ -140,20 +140,33 @@ def test_bonuses_of_items_declared_in_turn_add_up(first: int) -> None:
     assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
 
 
-@pytest.mark.parametrize("casting", [[], [{"kind": "casting_ends"}]])
-def test_dice_against_a_free_spell_are_those_left_for_casting(casting: list[Data]) -> None:
+@pytest.mark.parametrize(
+    ("ruleset", "spells", "dice", "casting"),
+    [
+        ("6e", [BOLT, BEAM], 4, []),
+        ("6e", [BOLT, BEAM], 4, [{"kind": "casting_ends"}]),
+        ("7e", [BOLT], 2, []),  # the wizard's own dice are left
+    ],
+)
+def test_dice_against_a_free_spell_are_those_left_for_casting(
+    ruleset: str, spells: list[Data], dice: int, casting: list[Data]
+) -> None:
     free = {"kind": "free_spell", "limit": "any"}
     battle = game(
-        army(wizard(2, BOLT, BEAM), power_dice=4),
+        army(wizard(2, *spells), power_dice=dice),
         army(wizard(1, spell("Curse", 5, 30.0)), dispel_dice=0),
+        ruleset=ruleset,
         **miscast(*casting, free),
     )
     battle.miscast()
     battle.act(FIRST_CAST)
     assert battle.state.attempt == DispelAttempt.FREE
-    exact = solver.solve(battle.scenario).action_values(battle)
-    assert len(exact) > 1
-    assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
+    solution = solver.solve(battle.scenario)
+    while battle.is_decision() and battle.state.attempt == DispelAttempt.FREE:
+        exact = dict(solution.action_values(battle))
+        assert len(exact) > 1
+        assert PhaseSearchAgent().action_values(battle) == pytest.approx(exact, abs=1e-9)
+        battle.act(max(exact))
 
 
 @pytest.mark.parametrize(

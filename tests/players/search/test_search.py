@@ -15,7 +15,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node, new_states
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
-from wfb_gym.players.search import expectimax
+from wfb_gym.players.search import expectimax, mcts
 from wfb_gym.players.search.expectimax import (
     DONE,
     LAY_OUT,
@@ -152,6 +152,18 @@ def test_mcts_values_every_decision_by_its_best_action() -> None:
         best = of_actions.max() if state["mover"] == 0 else of_actions.min()
         assert value == pytest.approx(best)
     assert {0, 1} <= set(decisions["state"]["mover"])
+
+
+@pytest.mark.parametrize(("weight", "selected"), [(1.0, 1), (2.0, 2)])
+@pytest.mark.parametrize("mover", [0, 1])
+def test_mcts_weighs_exploration_alike_for_both_armies(
+    mover: int, weight: float, selected: int
+) -> None:
+    """One action is a point better and was tried four times, the other once."""
+    nodes = new_records(mcts.TreeNode, 3)
+    nodes[0].state.mover, nodes[0].first, nodes[0].count, nodes[0].visits = mover, 1, 2, 5
+    nodes[1].value, nodes[1].tries, nodes[2].tries = 1.0 - 2.0 * mover, 4, 1
+    assert mcts._select(nodes[0], nodes, weight) == selected
 
 
 def test_mcts_differs_with_its_seed() -> None:

@@ -299,9 +299,15 @@ def _worth_of(child: TreeNode) -> float:
 
 
 @jit
+def _sign_of(node: TreeNode) -> float:
+    """Return 1.0 if the first army moves, which wants high values, otherwise -1.0."""
+    return 1.0 if node.state.mover == 0 else -1.0
+
+
+@jit
 def _best_child(node: TreeNode, nodes: Records[TreeNode]) -> int:
     """Return the best action's child; ties go to the first."""
-    sign = 1.0 if node.state.mover == 0 else -1.0
+    sign = _sign_of(node)
     best = int64(node.first)
     for k in range(node.first + 1, node.first + node.count):
         if sign * _worth_of(nodes[k]) > sign * _worth_of(nodes[best]):
@@ -313,7 +319,7 @@ def _best_child(node: TreeNode, nodes: Records[TreeNode]) -> int:
 def _select(node: TreeNode, nodes: Records[TreeNode], weight: float) -> int:
     """Return the child with the highest confidence bound for the side to move."""
     first = int64(node.first)
-    sign = 1.0 if node.state.mover == 0 else -1.0
+    sign = _sign_of(node)
     logarithm = np.log(float(node.visits))
     best = first
     most = -np.inf
