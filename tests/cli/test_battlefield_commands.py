@@ -11,12 +11,11 @@ SKIRMISH = "border-skirmish"
 
 
 def test_targets_of_every_spell_of_both_sides(commands: CommandLine) -> None:
-    assert {(each["side"], each["spell"]) for each in commands.document(f"targets {SKIRMISH}")} == {
-        ("caster", "Fire Ball"),
-        ("caster", "Fiery Blast"),
-        ("dispeller", "Dark Hand of Death"),
-        ("dispeller", "Wind of Death"),
-    }
+    found: dict[str, set[str]] = {"caster": set(), "dispeller": set()}
+    for each in commands.document(f"targets {SKIRMISH}"):
+        found[each["side"]].add(each["spell"])
+    assert found["caster"] == {"Fire Ball", "Fiery Blast"}
+    assert found["dispeller"] == {"Dark Hand of Death", "Wind of Death"}
 
 
 def test_targets_of_a_spell_by_names_in_any_case(commands: CommandLine) -> None:
@@ -56,27 +55,12 @@ def test_targets_of_spells_that_may_be_rolled_and_of_bound_ones(commands: Comman
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (
-            f"targets {SKIRMISH} --spell 'Fire Bell'",
-            "--spell: expected a spell of a wizard (did you mean Fire Ball",
-        ),
-        (
-            "targets archmage-duel --side dispeller",
-            "expected a scenario with spells of the dispeller, found archmage-duel",
-        ),
-        (
-            f"draw {SKIRMISH} --wizard Sorceror",
-            "--wizard: expected a wizard with spells (did you mean Sorcerer?), found 'Sorceror'",
-        ),
-        (
-            f"draw {SKIRMISH} --wizard 'Battle Wizard'",
-            "expected one spell by --wizard and --spell, found 2: Fire Ball of",
-        ),
+        (f"targets {SKIRMISH} --spell 'Fire Bell'", "--spell: expected a spell of a wizard (did"),
+        ("targets archmage-duel --side dispeller", "spells of the dispeller, found archmage-duel"),
+        (f"draw {SKIRMISH} --wizard Sorceror", "(did you mean Sorcerer?), found 'Sorceror'"),
+        (f"draw {SKIRMISH} --wizard 'Battle Wizard'", "expected one spell by --wizard and --spell"),
         ("draw archmage-duel", "expected one with a battlefield, found archmage-duel"),
-        (
-            f"draw {SKIRMISH} --out field.tiff",
-            "--out: expected a name ending in .png or .svg, found 'field.tiff'",
-        ),
+        (f"draw {SKIRMISH} --out field.tiff", ".png or .svg, found 'field.tiff'"),
     ],
 )
 def test_bad_input_is_one_line_on_stderr(commands: CommandLine, line: str, message: str) -> None:

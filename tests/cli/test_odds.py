@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import army, spell, wizard
 from tests.support.commands import CommandLine
+from tests.support.packed import scenario
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.spell_values import expected_points
 from wfb_gym.packing import pack
 from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
-from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.transcripts import record, write
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
 from wfb_gym.view.odds_sheet import OddsSheet, odds_sheet
@@ -24,26 +26,23 @@ from wfb_gym.view.odds_sheet import OddsSheet, odds_sheet
 
 def with_items(*items: str, **dispeller: Any) -> Scenario:
     """A level 2 wizard with a spell worth 40 on 8+, and these items."""
-    wizard = {"name": "Wizard", "level": 2, "items": items}
-    wizard["spells"] = [{"name": "Bolt", "casting_value": 8, "worth": 40.0}]
-    data = {"name": "duel", "caster": {"wizards": [wizard]}, "dispeller": dispeller}
-    return scenario_from_dict(data, "test")
+    return scenario(army(wizard(2, spell("Bolt", 8, 40.0), items=items)), dispeller)
 
 
-def bolt(scenario: Scenario) -> SpellOdds:
-    return odds_sheet(scenario, 0).wizards[0].spells[0]
+def bolt(battle: Scenario) -> SpellOdds:
+    return odds_sheet(battle, 0).wizards[0].spells[0]
 
 
 def test_chances_to_cast_match_the_rules() -> None:
-    for spell in odds_sheet(load_scenario("archmage-duel"), 0).wizards[0].spells:
-        assert [row.dice for row in spell.casts] == [1, 2, 3, 4, 5]
-        for row in spell.casts:
-            chances = casting_probabilities(row.dice, spell.casting_value)
+    for each in odds_sheet(load_scenario("archmage-duel"), 0).wizards[0].spells:
+        assert [row.dice for row in each.casts] == [1, 2, 3, 4, 5]
+        for row in each.casts:
+            chances = casting_probabilities(row.dice, each.casting_value)
             cast = chances[Casting.CAST] + chances[Casting.IRRESISTIBLE]
             assert row.cast == pytest.approx(float(cast), abs=1e-12)
             assert row.irresistible == pytest.approx(float(chances[Casting.IRRESISTIBLE]))
             assert row.miscast == pytest.approx(float(chances[Casting.MISCAST]))
-            assert row.points == pytest.approx(float(cast) * spell.points)
+            assert row.points == pytest.approx(float(cast) * each.points)
 
 
 HOUSE_RULE = "house rule, no printed source; a scenario file may replace the table."
@@ -87,8 +86,7 @@ rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
 @pytest.mark.parametrize("bonus", [0, 1])
 def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
     items = ["Staff of Sorcery"] if bonus else []
-    staff = {"wizards": [{"name": "Enemy", "level": 1, "items": items, "spells": []}]}
-    row = bolt(with_items(**staff)).casts[2]
+    row = bolt(with_items(**army(wizard(1, items=items)))).casts[2]
     casts = {
         (ones, sixes, total): Fraction(count, FACES**3)
         for (ones, sixes, total), count in roll_counts(3).items()
@@ -119,35 +117,26 @@ def test_lasting_items_count_and_single_use_items_do_not() -> None:
 
 
 def test_equal_items_are_counted() -> None:
-    def mage(name: str, items: list[str]) -> dict[str, Any]:
-        spells = [{"name": "Fire Ball", "worth": 20}]
-        return {"name": name, "level": 2, "spells": spells, "items": items}
-
-    scrolls = ["Dispel Scroll"] * 2
-    document = {
-        "name": "x",
-        "caster": {"wizards": [mage("Anna", scrolls)]},
-        "dispeller": {"wizards": [mage("Bert", scrolls), mage("Carl", ["Dispel Scroll"])]},
-    }
-    sheet = odds_sheet(scenario_from_dict(document), 0)
+    one, two = wizard(1, items=["Dispel Scroll"]), wizard(2, spell(), items=["Dispel Scroll"] * 2)
+    sheet = odds_sheet(scenario(army(two), army(two, one | {"name": "Other"})), 0)
     assert list(sheet.wizards[0].items) == ["Dispel Scroll x2"]
     assert list(sheet.enemy_items) == ["Dispel Scroll x3"]
     assert html(sheet).count("<b>Dispel Scroll x2</b>") == 1
 
 
 def test_a_bound_spell_needs_no_dice() -> None:
-    wizard = odds_sheet(with_items("Ring of Flame"), 0).wizards[0]
-    (ring,) = (spell for spell in wizard.spells if spell.is_bound)
+    bearer = odds_sheet(with_items("Ring of Flame"), 0).wizards[0]
+    (ring,) = (each for each in bearer.spells if each.is_bound)
     (row,) = ring.casts
     assert (row.dice, row.cast, row.irresistible, row.miscast) == (0, 1.0, 0.0, 0.0)
     assert row.stopped[1] == pytest.approx(float(dispel_chance(2, ring.casting_value)))
 
 
 def test_points_are_the_engines_expected_value_at_the_best_target() -> None:
-    scenario = load_scenario("border-skirmish")
-    battle = Battle(pack(scenario))
-    for spell, found in enumerate(odds_sheet(scenario, 0).wizards[0].spells):
-        worth = float(expected_points(battle.packed, battle.state, 0, spell, 0.0))
+    skirmish = load_scenario("border-skirmish")
+    battle = Battle(pack(skirmish))
+    for index, found in enumerate(odds_sheet(skirmish, 0).wizards[0].spells):
+        worth = float(expected_points(battle.packed, battle.state, 0, index, 0.0))
         assert found.points == pytest.approx(worth)
         assert found.target == "Chaos Knights"
 
@@ -163,22 +152,22 @@ def test_costs_and_chances_of_miscasts() -> None:
 
 @pytest.mark.parametrize("name", bundled_scenarios())
 def test_every_army_that_can_cast_has_a_sheet(name: str) -> None:
-    scenario = load_scenario(name)
-    for side, army in enumerate(scenario.armies):
-        if not any(who.candidate_spells for who in army.wizards):
+    battle = load_scenario(name)
+    for side, own in enumerate(battle.armies):
+        if not any(who.candidate_spells for who in own.wizards):
             with pytest.raises(ValueError, match="expected an army with spells"):
-                odds_sheet(scenario, side)
+                odds_sheet(battle, side)
             continue
-        sheet = odds_sheet(scenario, side)
+        sheet = odds_sheet(battle, side)
         assert sheet.power + sheet.own_dice > 0
-        for spell in (spell for wizard in sheet.wizards for spell in wizard.spells):
-            assert spell.casts
-            assert (spell.points == 0.0) or spell.has_target
+        for each in (each for who in sheet.wizards for each in who.spells):
+            assert each.casts
+            assert (each.points == 0.0) or each.has_target
 
 
 def test_all_spells_that_may_be_rolled_are_listed() -> None:
     wizards = odds_sheet(load_scenario("tower-of-the-nine-panes"), 0).wizards
-    astromancer = next(wizard for wizard in wizards if wizard.name == "Astromancer")
+    astromancer = next(who for who in wizards if who.name == "Astromancer")
     assert (astromancer.rolls, len(astromancer.spells)) == (2, 6)
 
 
@@ -212,15 +201,13 @@ def html(sheet: OddsSheet) -> str:
 
 def test_the_page_has_every_number_and_escapes_names() -> None:
     evil = '<script>alert("x")</script> & co'
-    wizard = {"name": evil, "level": 1}
-    wizard["spells"] = [{"name": f"a {evil}", "casting_value": 5, "worth": 10.0}]
-    data = {"name": "evil", "caster": {"name": f"b {evil}", "wizards": [wizard]}, "dispeller": {}}
-    text = html(odds_sheet(scenario_from_dict(data, "test"), 0))
+    caster = army(wizard(1, spell(f"a {evil}"), name=evil), name=f"b {evil}")
+    text = html(odds_sheet(scenario(caster), 0))
     assert "<script" not in text
     assert unescape(text).count(evil) >= 4
     sheet = odds_sheet(load_scenario("storm-council"), 0)
     text = html(sheet)
-    rows = [row for who in sheet.wizards for spell in who.spells for row in spell.casts]
+    rows = [row for who in sheet.wizards for each in who.spells for row in each.casts]
     assert all(f"<td>{row.points:.1f}</td>" in text for row in rows)
 
 

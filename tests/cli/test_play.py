@@ -222,19 +222,6 @@ def test_every_scenario_can_be_played_from_either_seat(
     assert transcript.players[seat] == "you"
 
 
-def test_the_seed_is_an_environments_seed() -> None:
-    """A person who makes the veteran's choices sees the same battle as two veterans."""
-    expected = record(DUEL, "veteran", "veteran", seed=3)
-    decisions = [event for event in expected.events if event.kind == "decision" and not event.army]
-    battle, answers = Battle(pack(load_scenario(DUEL))), []
-    for event in expected.events:
-        if event in decisions:
-            answers.append(str(battle.legal_actions().index(event.code) + 1))
-        (battle.act if event.kind == "decision" else battle.resolve)(event.code)
-    game, _ = play_in_console(DUEL, answers)
-    assert game.transcript().events == expected.events
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -12,7 +12,15 @@ from experiments.common import play_battles
 from experiments.exact import hidden_strategy_of
 from tests.support.batches import native, random_actions, states_of, through_pickle
 from tests.support.builders import army, game, wizard
-from tests.support.hidden import SCROLL, STONE, Noted, hidden_scenario, kinds, scenarios
+from tests.support.hidden import (
+    SCROLL,
+    STONE,
+    Noted,
+    deal_randomly,
+    hidden_scenario,
+    kinds,
+    scenarios,
+)
 from tests.support.playing import IDS, highest
 from wfb_gym.encoding.history import HISTORY, Answer
 from wfb_gym.encoding.positions import reads_histories
@@ -252,8 +260,7 @@ def test_the_tree_has_the_histories_of_play(name: str) -> None:
     rng, compared = np.random.default_rng(7), 0
     for _ in range(60):
         battle, node = Noted(game.packed), 0
-        while battle.node == Node.DEAL:
-            battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+        deal_randomly(battle, rng)
         while True:
             assert histories.at(np.array([node])).tobytes() == battle.histories.tobytes()
             compared += int(battle.histories["dice"].any())

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from tests.support.builders import PASS, Data
-from tests.support.hidden import SCROLL, hidden_scenario, kinds, random_play, scenarios
+from tests.support.hidden import (
+    SCROLL,
+    deal_randomly,
+    hidden_scenario,
+    kinds,
+    other_deals,
+    random_play,
+    scenarios,
+)
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import (
@@ -121,11 +129,10 @@ def test_hidden_items_do_not_affect_public_information(name: str) -> None:
     compared = 0
     for _ in range(ROUNDS):
         battle = Battle(packed)
-        while battle.node == Node.DEAL:
-            battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+        deal_randomly(battle, rng)
         for _ in random_play(battle, rng):
             for army in range(2):
-                for twin in twins(battle, army):
+                for twin in other_deals(battle, army):
                     assert public(twin) == public(battle)
                     if army != battle.mover or battle.is_chance():
                         assert twin.legal_actions() == battle.legal_actions()
@@ -137,19 +144,6 @@ def test_hidden_items_do_not_affect_public_information(name: str) -> None:
                         assert one.act(action) == two.act(action)
                         assert public(one) == public(two)
     assert compared > ROUNDS
-
-
-def twins(battle: Battle, army: int) -> list[Battle]:
-    """Yield the battle with every other deal of an army that is consistent with its shown items."""
-    found = []
-    for kind in range(int(battle.packed.armies[army].n_kinds)):
-        if kind != battle.state.hidden_set[army] - 1 and may_be_kind(
-            battle.packed, battle.state, army, kind
-        ):
-            twin = battle.copy()
-            deal_instead(twin.packed, twin.state, army, kind)
-            found.append(twin)
-    return found
 
 
 def public(battle: Battle) -> dict[str, Any]:

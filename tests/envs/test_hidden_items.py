@@ -35,14 +35,6 @@ def test_each_set_is_dealt_as_often_as_its_weight_says() -> None:
     assert shares == pytest.approx([0.25, 0.5, 0.25, 0.0], abs=0.03)
 
 
-def test_the_caster_sees_only_the_chances() -> None:
-    env = gym.make_vec("wfb_gym/Caster-v0", num_envs=64, scenario="hidden-scrolls")
-    observations, _ = env.reset(seed=1)
-    assert (observations == observations[0]).all()
-    chances = observations[0, columns(env, "enemy hidden set chance")]
-    assert chances.tolist() == [0.25, 0.5, 0.25, 0.0]
-
-
 def test_a_batch_deals_again_in_each_episode() -> None:
     env = gym.make_vec("wfb_gym/Dispeller-v0", num_envs=8, scenario="hidden-scroll")
     observations, _ = env.reset(seed=3)

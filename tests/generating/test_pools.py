@@ -40,10 +40,7 @@ def test_the_splits_share_no_seed_and_have_them_all() -> None:
         (("valid", 1, 0), 'seeds: split: expected "train" or "test", found "valid"'),
         (("train", 0, 0), "seeds: count: expected a whole number from 1 on, found 0"),
         (("train", 1, -1), "seeds: first: expected a whole number from 0 on, found -1"),
-        (
-            ("train", 2, 2**31 - 1),
-            f'{FIRST} "train" has no more, found 2 from 2147483647 on',
-        ),
+        (("train", 2, 2**31 - 1), f'{FIRST} "train" has no more, found 2 from 2147483647 on'),
     ],
 )
 def test_a_split_rejects_seeds_that_are_not_its_own(asked: Any, message: str) -> None:
@@ -76,10 +73,7 @@ def test_each_split_has_a_name() -> None:
         ("generated:train:x", "generated or "),
         ("generated:train:3:4", "generated or "),
         ("generated-duell", "a kind (did you mean generated-duel or generated-duel-3 or"),
-        (
-            "",
-            f"a kind ({', '.join(OPTIONS_BY_NAME)})",
-        ),
+        ("", f"a kind ({', '.join(OPTIONS_BY_NAME)})"),
     ],
 )
 def test_other_words_are_rejected(text: str, expected: str) -> None:

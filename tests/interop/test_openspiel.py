@@ -20,8 +20,9 @@ from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import UniformRandomPolicy
 
 from experiments.common import play_battles
-from tests.support.builders import aimed, army, miscast, wizard
+from tests.support.builders import aimed, army, miscast, spell, wizard
 from tests.support.builders import game as new_game
+from tests.support.packed import scenario
 from wfb_gym import solver
 from wfb_gym._records import as_records
 from wfb_gym.engine.battle import Battle
@@ -34,28 +35,12 @@ from wfb_gym.scenario import load_scenario
 from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
 from .test_openspiel_hidden import assert_replayed
 
-TWO_SPELLS = """
-name = "two-spells"
-[caster]
-power_dice = 2
-[[caster.wizards]]
-name = "Mage"
-level = 1
-spells = [
-    { name = "Flash", casting_value = 5, worth = 20.0 },
-    { name = "Bolt", casting_value = 8, worth = 35.0 },
-]
-[dispeller]
-dispel_dice = 1
-items = ["Dispel Scroll"]
-"""
-
 
 @pytest.fixture(scope="module")
-def game(tmp_path_factory: pytest.TempPathFactory) -> PhaseGame:
-    path = tmp_path_factory.mktemp("scenarios") / "two.toml"
-    path.write_text(TWO_SPELLS)
-    return load_battle(path)
+def game() -> PhaseGame:
+    mage = wizard(1, spell("Flash", 5, 20.0), spell("Bolt", 8, 35.0))
+    answers = army(items=["Dispel Scroll"], dispel_dice=1)
+    return load_battle(scenario(army(mage, power_dice=2), answers))
 
 
 def close(points: float) -> Any:
@@ -66,10 +51,6 @@ def close(points: float) -> Any:
 def test_openspiels_own_simulation(scenario: str) -> None:
     game = pyspiel.load_game(f"wfb_gym_phase(scenario={scenario})")
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
-
-
-def test_simulation_of_a_file(game: PhaseGame) -> None:
-    pyspiel.random_sim_test(game, num_sims=10, serialize=True, verbose=False)
 
 
 def test_the_default_is_archmage_duel() -> None:

@@ -14,7 +14,7 @@ from tests.support.batches import COPIED
 from tests.support.builders import army, game, lasting, spell, wizard
 from tests.support.hidden import scenarios
 from tests.support.pages import PACKAGE
-from tests.support.playing import BATTLE, IDS, pick
+from tests.support.playing import BATTLE, IDS, episode, pick
 from tests.support.scripts import run_python
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
@@ -113,14 +113,12 @@ def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None)
 
 def single(env: Any, seed: int | None, whim: Whim) -> Records:
     """Return the same for a single environment; each reward is listed with the step before it."""
-    observation, info = env.reset(seed=seed)
-    records: Records = []
-    reward, over = 0.0, False
-    while not over:
-        action = whim.pick(observation, info["action_mask"])
-        records.append((observation, info["action_mask"], action, reward))
-        observation, reward, over, _, info = env.step(action)
-    return [*records, (observation, info["action_mask"], None, reward)]
+    steps = episode(env, seed, whim.pick)
+    actions = [*(step.action for step in steps[1:]), None]
+    return [
+        (step.observation, step.mask, action, step.reward)
+        for step, action in zip(steps, actions, strict=True)
+    ]
 
 
 DRAWN = Generated(count=4, options=Generation(phases=1))

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.hidden import scenarios
+from tests.support.hidden import other_deals, scenarios
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
 
 pytest.importorskip("pettingzoo")
 
@@ -25,10 +24,8 @@ def battle_of(env: Any) -> Battle:
     return battle
 
 
-def deal(env: Any, army: int, kind: int) -> None:
-    """Change an army's deal in an environment."""
-    battle = battle_of(env)
-    deal_instead(battle.packed, battle.state, army, kind)
+def put(env: Any, battle: Battle) -> None:
+    """Change an environment's position."""
     states = np.array([battle.state], battle.state.dtype)
     env._asked = env._game.put(np.zeros(1, np.int64), np.zeros(1, np.int64), states)
     env._announce_turn()
@@ -53,15 +50,10 @@ def test_the_enemys_deal_is_not_observed(name: str) -> None:
         twin.reset(seed=episode)
         battle = battle_of(env)
         army = int(rng.choice([i for i in range(2) if battle.state.hidden_set[i]]))
-        others = [
-            kind
-            for kind in range(int(battle.packed.armies[army].n_kinds))
-            if kind + 1 != battle.state.hidden_set[army]
-            and may_be_kind(battle.packed, battle.state, army, kind)
-        ]
+        others = other_deals(battle, army)
         if not others:
             continue
-        deal(twin, army, int(rng.choice(others)))
+        put(twin, others[rng.integers(len(others))])
         agents = env.possible_agents
         owner, enemy = agents[army], agents[1 - army]
         while True:

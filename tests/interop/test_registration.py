@@ -27,28 +27,24 @@ def output_of(code: str) -> str:
     return said.out.strip()
 
 
-@pytest.mark.needs("pettingzoo")
-@pytest.mark.parametrize(
+EITHER = pytest.mark.parametrize(
     "imports",
-    [
-        "import pettingzoo, wfb_gym",
-        pytest.param("import wfb_gym, wfb_gym.interop.pettingzoo", marks=pytest.mark.slow),
-    ],
+    ["{}, wfb_gym", pytest.param("wfb_gym, wfb_gym.interop.{}", marks=pytest.mark.slow)],
 )
+
+
+@pytest.mark.needs("pettingzoo")
+@EITHER
 def test_pettingzoo_knows_the_ids(imports: str) -> None:
-    assert output_of(imports + PETTINGZOO) == "caster_0 army_0"
+    code = f"import {imports.format('pettingzoo')}{PETTINGZOO}"
+    assert output_of(code) == "caster_0 army_0"
 
 
 @pytest.mark.needs("pyspiel")
-@pytest.mark.parametrize(
-    "imports",
-    [
-        "import pyspiel, wfb_gym",
-        pytest.param("import wfb_gym, wfb_gym.interop.openspiel", marks=pytest.mark.slow),
-    ],
-)
+@EITHER
 def test_openspiel_knows_the_game(imports: str) -> None:
-    assert output_of(imports + OPENSPIEL) == GAMES
+    library = "openspiel" if "interop" in imports else "pyspiel"
+    assert output_of(f"import {imports.format(library)}{OPENSPIEL}") == GAMES
 
 
 def test_an_older_pettingzoo_stays_unchanged(tmp_path: Path) -> None:

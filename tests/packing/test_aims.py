@@ -1,7 +1,5 @@
 """Spells with targets as the engine reads them: aims, strikes, hit profiles, reach, marks."""
 
-from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -125,26 +123,6 @@ def test_a_spell_in_play_lies_on_its_target(
     record = packed(caster, army(units=[GUARD, foe]))
     assert codes(record) == expected
     assert record.armies[0].spells[0].in_play_aim == len(expected)
-
-
-def expected_loss(models: int, wounds: int, points: float) -> float:
-    """D6 hits that wound with probability 2/3, counted: only whole models cost points."""
-    total = Fraction(0)
-    for hits in range(1, 7):
-        for rolls in product((0, 1, 1), repeat=hits):  # S4 on T3 wounds on 3+
-            lost = min(sum(rolls) // wounds, models)
-            total += Fraction(lost, 6 * 3**hits)
-    return float(total) * points
-
-
-@pytest.mark.parametrize(("models", "wounds"), [(10, 1), (2, 1), (5, 3)])
-def test_the_expected_points_of_a_spell(models: int, wounds: int) -> None:
-    target = {**GUARD, "models": models, "wounds": wounds}
-    record = packed(army(wizard(4, bolt())), army(units=[target]))
-    (aim,) = aims(record)
-    assert aim.expected_points == pytest.approx(expected_loss(models, wounds, 6.0))
-    assert (aim.worth, aim.worth_per_phase) == (0.0, 0.0)
-    assert record.armies[0].spells[0].worth == aim.expected_points
 
 
 def test_aims_rank_by_expected_points_then_by_order() -> None:
@@ -425,13 +403,6 @@ def test_spells_that_do_not_stack_leave_marks() -> None:
     assert side.spells[0].namesakes == 0b001001
 
 
-def test_healing_and_gained_wounds() -> None:
-    mage = wizard(4, curse(), {"name": "Healing Hand"}, {"name": "Steal Soul"})
-    side = packed(army(mage), army(units=[BOYZ])).armies[0]
-    assert [(int(s.heals), int(s.gains_wound)) for s in side.spells[:3]] == [(0, 0), (1, 0), (0, 1)]
-    assert side.healing == 0b010
-
-
 def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() -> None:
     record = packed(
         army(
@@ -464,20 +435,6 @@ def test_a_wizard_who_rolls_has_slots_for_the_whole_lore() -> None:
     assert berta.spells == 0b1111110
     assert record.draws == 1
     assert packed(cursed(), army(units=[BOYZ])).draws == 0
-
-
-def test_units() -> None:
-    units = [
-        {**BOYZ, "wounds": 2, "magic_resistance": 2, "in_combat": True},
-        {**GUARD, "fleeing": True},
-    ]
-    side = packed(army(wizard(4, unit="Boyz", magic_resistance=1), units=units)).armies[0]
-    boyz, guard = side.units[:2]
-    assert side.n_units == 2
-    assert (boyz.models, boyz.wounds, boyz.points, boyz.magic_resistance) == (20, 2, 5.0, 2)
-    assert (boyz.engaged, boyz.fleeing, boyz.caster) == (1, 0, 0)
-    assert (guard.models, guard.engaged, guard.fleeing) == (10, 0, 1)
-    assert (side.wizards[0].unit, side.wizards[0].magic_resistance) == (1, 1)
 
 
 def test_a_unit_of_daemons_is_its_own_caster() -> None:

@@ -1,6 +1,7 @@
 """Packing keeps every field of a scenario: each changes the packed bytes."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, get_args
 
 import pytest
@@ -40,6 +41,11 @@ def power(key: str, defaults: Data, **other: Any) -> Callable[..., Data]:
     return lambda **keys: {**other, key: {**defaults, **keys}}
 
 
+def each(make: Callable[..., Data], **values: Any) -> dict[str, tuple[Data, Data]]:
+    """Return two items or effects for each of these fields, which has its value in the second."""
+    return {field: (make(), make(**{field: value})) for field, value in values.items()}
+
+
 FIRE_BALL = {"name": "Fire Ball", "worth": 10.0}
 casting = power("when_casting", {"extra_dice": 1}, uses=1)
 dispelling = power("when_dispelling", {"automatic": True}, uses=1)
@@ -50,69 +56,36 @@ bound = power("bound", {"power_level": 3, "spell": FIRE_BALL})
 ITEMS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
     Item: {
         "uses": (casting(), {**casting(), "uses": 2}),
-        "power_dice": ({}, {"power_dice": 1}),
-        "dispel_dice": ({}, {"dispel_dice": 1}),
-        "bearer_dice": ({}, {"bearer_dice": 1}),
-        "extra_dice_cap": ({}, {"extra_dice_cap": 1}),
-        "cast_bonus": ({}, {"cast_bonus": 1}),
-        "dispel_bonus": ({}, {"dispel_bonus": 1}),
+        **each(dict, power_dice=1, dispel_dice=1, bearer_dice=1, extra_dice_cap=1, cast_bonus=1),
+        **each(dict, dispel_bonus=1, any_double=True, extra_spells=1, takes_power_dice=1),
         "when_casting": (dispelling(), {**dispelling(), **casting()}),
         "when_dispelling": (casting(), {**casting(), **dispelling()}),
         "reroll": (casting(), {**casting(), **reroll()}),
         "stores": ({}, stores()),
-        "any_double": ({}, {"any_double": True}),
-        "extra_spells": ({}, {"extra_spells": 1}),
-        "takes_power_dice": ({}, {"takes_power_dice": 1}),
         "bound": ({}, bound()),
         "ends_own_spells": (casting(), {**casting(), "ends_own_spells": True}),
         "stores_dice": (casting(), {**casting(), "stores_dice": True}),
     },
-    WhenCasting: {
-        "extra_dice": (casting(), casting(extra_dice=2)),
-        "bonus": (casting(), casting(bonus=1)),
-        "irresistible": (casting(), casting(irresistible=False)),
-    },
+    WhenCasting: each(casting, extra_dice=2, bonus=1, irresistible=False),
     WhenDispelling: {
         "automatic": (dispelling(), boost(bonus=1)),
         "bonus": (boost(bonus=1), boost(bonus=2)),
         "forgotten_on": (dispelling(), dispelling(forgotten_on=4)),
     },
-    scenario_items.RerollPower: {
-        "of": (reroll(), reroll(of="both")),
-        "dice": (reroll(), reroll(dice="all")),
-        "changes_natural": (reroll(), reroll(changes_natural=True)),
-    },
-    Stores: {
-        "dice": (stores(), stores(dice=2)),
-        "check": (stores(), stores(check=True)),
-        "either_phase": (stores(), stores(either_phase=True)),
-    },
-    Bound: {
-        "power_level": (bound(), bound(power_level=4)),
-        "spell": (bound(), bound(spell={**FIRE_BALL, "worth": 20.0})),
-        "uses": (bound(), bound(uses=1)),
-    },
+    scenario_items.RerollPower: each(reroll, of="both", dice="all", changes_natural=True),
+    Stores: each(stores, dice=2, check=True, either_phase=True),
+    Bound: each(bound, power_level=4, spell={**FIRE_BALL, "worth": 20.0}, uses=1),
 }
 """For each field that gives a power: an item, and the same item with that field changed."""
 
-HIT = {"strength": 4}
-HITS = {"dice": "D3", **HIT}
+hit = partial(dict, strength=4)
+hits = partial(hit, dice="D3")
 MISCASTS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
     rulesets.PointsLost: {"points": ({"points": 5.0}, {"points": 6.0})},
-    rulesets.Hit: {
-        "strength": (HIT, {"strength": 5}),
-        "armour_save": (HIT, {**HIT, "armour_save": False}),
-    },
-    rulesets.Hits: {
-        "dice": (HITS, {**HITS, "dice": "D6"}),
-        "strength": (HITS, {**HITS, "strength": 5}),
-        "armour_save": (HITS, {**HITS, "armour_save": False}),
-    },
+    rulesets.Hit: each(hit, strength=5, armour_save=False),
+    rulesets.Hits: each(hits, dice="D6", strength=5, armour_save=False),
     rulesets.Wounds: {"dice": ({"dice": "D3"}, {"dice": "D6"})},
-    rulesets.Locked: {
-        "until": ({"until": "six"}, {"until": "phase_end"}),
-        "bars_items": ({"until": "six"}, {"until": "six", "bars_items": True}),
-    },
+    rulesets.Locked: each(partial(dict, until="six"), until="phase_end", bars_items=True),
     rulesets.DiceLost: {"whose": ({"whose": "side"}, {"whose": "caster"})},
     rulesets.InPlayEnds: {"whose": ({"whose": "all"}, {"whose": "caster"})},
     rulesets.SpellForgotten: {"whose": ({}, {"whose": "side"})},

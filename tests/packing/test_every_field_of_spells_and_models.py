@@ -22,7 +22,8 @@ Parts = dict[str, Any]
 D6_HITS = {"hits": "D6", "strength": 4}
 TEMPLATE = {"hits": "template", "strength": 4, "template": 3.0}
 COMET = {**D6_HITS, "delayed": True, "radius": "D6 per marker"}
-WORTH = {"damage": None, "worth": {"points": 8.0}}
+HEX = {"points": 8.0}
+WORTH = {"damage": None, "worth": HEX}
 BLESSING = {**WORTH, "target": "friendly_unit"}
 FLIGHT = {**BLESSING, "needs": "fleeing"}
 FIXED = {"target": None, "damage": None, "worth": 8.0}
@@ -35,7 +36,14 @@ WOOD_APART = {"name": "Wood", "kind": "wood", "position": [24.0, 18.0], "size": 
 WOOD_TOUCHING = {**WOOD_APART, "position": [24.0, 21.5]}
 WIDE_WOOD = {**WOOD_APART, "size": [30.0, 2.0]}
 BURNS = {"traits": ["flammable"]}
+TORCH = {**BURNS, "wounds": 3}
 GROUP = {"side": "own", "models": 2}
+PIERCING = {**D6_HITS, "armour_save": False}
+ONE_TURN = {"duration": "one_turn"}
+REMAINS = {"duration": "remains_in_play"}
+IN_PLAY = {**REMAINS, "in_play": True}
+TURNED, DEEP = {"facing": 180.0}, {"base": [20.0, 100.0]}
+JOINED = {"unit": "Guard", "position": None}
 
 
 def spell(before: Parts, after: Parts) -> tuple[Parts, Parts]:
@@ -86,51 +94,30 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "hits": damage(D6_HITS, {**D6_HITS, "hits": "2D6"}),
         "strength": damage(D6_HITS, {**D6_HITS, "strength": 5}),
         "strength_by_armour": damage(D6_HITS, {"hits": "D6", "strength_by_armour": [5, 5, 5]}),
-        "armour_save": damage(D6_HITS, {**D6_HITS, "armour_save": False}),
+        "armour_save": damage(D6_HITS, PIERCING),
         "ward_save": damage(D6_HITS, {**D6_HITS, "ward_save": False}),
-        "flaming": one(
-            "spell", {"damage": {**D6_HITS, "flaming": True}}, enemy={**BURNS, "wounds": 3}
-        ),
-        "automatic": damage(
-            {**D6_HITS, "armour_save": False},
-            {"hits": "D6", "armour_save": False, "automatic": True},
-        ),
+        "flaming": one("spell", {"damage": {**D6_HITS, "flaming": True}}, enemy=TORCH),
+        "automatic": damage(PIERCING, {"hits": "D6", "armour_save": False, "automatic": True}),
         "template": damage(TEMPLATE, {**TEMPLATE, "template": 5.0}),
         "partial": damage(TEMPLATE, {**TEMPLATE, "partial": 4}),
         "delayed": spell({}, {"target": "point", "damage": COMET}),
     },
     Worth: {
-        field: spell(
-            {"duration": "one_turn", "worth": {"points": 8.0}},
-            {"duration": "one_turn", "worth": {"points": 8.0, field: value}},
-        )
-        for field, value in (
-            ("points", 9.0),
-            ("share", 0.1),
-            ("points_per_phase", 1.0),
-            ("share_per_phase", 0.1),
-        )
+        key: spell({**ONE_TURN, "worth": HEX}, {**ONE_TURN, "worth": {**HEX, key: 0.1}})
+        for key in ("points", "share", "points_per_phase", "share_per_phase")
     },
     Spell: {
         "casting_value": spell({}, {"casting_value": 7}),
         "worth": spell(FIXED, {**FIXED, "worth": 9.0}),
         "effect": spell({}, WORTH),
-        "duration": spell({}, {"duration": "one_turn"}),
+        "duration": spell({}, ONE_TURN),
         "worth_per_phase": spell(
-            {**FIXED, "duration": "one_turn"},
-            {**FIXED, "duration": "one_turn", "worth_per_phase": 1.0},
+            {**FIXED, **ONE_TURN}, {**FIXED, **ONE_TURN, "worth_per_phase": 1.0}
         ),
-        "survives_caster": spell(
-            {"duration": "remains_in_play"},
-            {"duration": "remains_in_play", "survives_caster": True},
-        ),
-        "in_play": spell(
-            {**FIXED, "duration": "remains_in_play"},
-            {**FIXED, "duration": "remains_in_play", "in_play": True},
-        ),
+        "survives_caster": spell(REMAINS, {**REMAINS, "survives_caster": True}),
+        "in_play": spell({**FIXED, **REMAINS}, {**FIXED, **IN_PLAY}),
         "in_play_on": spell(
-            {**WORTH, "duration": "remains_in_play", "in_play": True, "in_play_on": "Boyz"},
-            {**WORTH, "duration": "remains_in_play", "in_play": True, "in_play_on": "Wolves"},
+            {**WORTH, **IN_PLAY, "in_play_on": "Boyz"}, {**WORTH, **IN_PLAY, "in_play_on": "Wolves"}
         ),
     },
     Unit: {
@@ -150,20 +137,10 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         **each("wizard", armour_save=5, ward_save=5, magic_resistance=1),
         "general": one("hero", {"general": True}),
         "in_combat": one("wizard", {"in_combat": True}, spell={**MISSILE, "missile": True}),
-        "unit": one("wizard", {"unit": "Guard", "position": None}),
+        "unit": one("wizard", JOINED),
         "position": one("wizard", {"position": [24.0, 2.0]}, spell={"range_inches": 15}),
-        "facing": one(
-            "wizard",
-            {"facing": 180.0, "base": [20.0, 100.0]},
-            {"base": [20.0, 100.0]},
-            spell={"range_inches": 9},
-        ),
-        "base": one(
-            "wizard",
-            {"facing": 180.0, "base": [20.0, 100.0]},
-            {"facing": 180.0},
-            spell={"range_inches": 9},
-        ),
+        "facing": one("wizard", {**TURNED, **DEEP}, DEEP, spell={"range_inches": 9}),
+        "base": one("wizard", {**TURNED, **DEEP}, TURNED, spell={"range_inches": 9}),
         "troop": one("hero", {"troop": "cavalry"}, spell=ON_HERO),
         "traits": one("hero", BURNS, spell={**ON_HERO, "not_on": ["flammable"]}),
         "base_contact": one("wizard", {"base_contact": [GROUP]}),
@@ -175,8 +152,8 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "spells": one("wizard", {"spells": []}),
         "daemon_unit": one(
             "wizard",
-            {"daemon_unit": "Guard", "position": None},
-            {"unit": "Guard", "position": None},
+            {**JOINED, "unit": None, "daemon_unit": "Guard"},
+            JOINED,
             guard={"traits": ["daemons"]},
         ),
     },
@@ -185,7 +162,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         **each(
             "contact", side="enemy", models=3, toughness=4, armour_save=5, ward_save=5, points=6.0
         ),
-        "unit": one("contact", {"unit": "Guard"}, wizard={"unit": "Guard", "position": None}),
+        "unit": one("contact", {"unit": "Guard"}, wizard=JOINED),
     },
 }
 """For each field that is packed: two battles that differ in it."""

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.test_hidden_items import twins
-from tests.support.hidden import SCROLL, hidden_scenario, kinds, scenarios
+from tests.support.hidden import SCROLL, hidden_scenario, kinds, other_deals, scenarios
 from tests.support.playing import narrate, raw
 from tests.transcripts.test_hidden_items import play
 from wfb_gym.engine import actions
@@ -120,7 +119,7 @@ def positions(name: str) -> Iterator[tuple[NarratedBattle, NarratedBattle, int]]
     for event in play(SCENARIOS[name], 0).events:
         battle = narrated.battle
         for army in ALL_ARMIES:
-            for twin in twins(battle, army) if battle.node != Node.DEAL else []:
+            for twin in other_deals(battle, army) if battle.node != Node.DEAL else []:
                 other = NarratedBattle(SCENARIOS[name])
                 other.set_state(battle.state, battle.points, narrated.visible.copy())
                 other.deal_instead(army, int(twin.state.hidden_set[army]) - 1)

@@ -14,6 +14,21 @@ HORRORS: Data = {
     "traits": ["daemons"],
 }
 BOLT: Data = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
+MISSILE: Data = {
+    "target": "enemy_unit",
+    "range_inches": 24,
+    "sight": True,
+    "missile": True,
+    "damage": {"hits": "D6", "strength": 4},
+}
+CURSE: Data = {
+    "name": "Curse",
+    "casting_value": 7,
+    "duration": "remains_in_play",
+    "target": "enemy_unit",
+    "worth": {"points_per_phase": 5},
+}
+ZAP: Data = {"name": "Zap", "target": "enemy_unit", "damage": {"hits": "1", "strength": 6}}
 WARD: Data = {"name": "Ward", "casting_value": 7, "worth": 0, "duration": "remains_in_play"}
 
 

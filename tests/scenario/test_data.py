@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import wfb_gym
+from tests.scenario.documents import Data
 from wfb_gym.packing import pack
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.documents import bundled_data
@@ -40,6 +41,47 @@ def test_lores_are_complete() -> None:
     assert find_lore_spell("Burning Head", "Life") is None
 
 
+AUTOMATIC = {"uses": 1, "when_dispelling": {"automatic": True}}
+FORGOTTEN = {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}}
+ITEMS: Data = {
+    "Dispel Scroll": {"points": 25, **AUTOMATIC, "ends_own_spells": True},
+    "Power Stone": {
+        "points": 25,
+        "uses": 1,
+        "when_casting": {"extra_dice": 2, "irresistible": False},
+        "ends_own_spells": True,
+        "stores_dice": True,
+    },
+    "Staff of Sorcery": {"points": 50, "dispel_bonus": 1},
+    "Power Familiar": {"points": 50, "power_dice": 1, "dispel_dice": 1},
+    "Wizard's Staff": {"points": 15, "extra_dice_cap": 1},
+    "Luckstone": {"points": 25, "uses": 1, "reroll": {"of": "both"}},
+    "Starwood Staff": {"points": 40, "cast_bonus": 1},
+    "Jewel of the Dusk": {"points": 15, "bearer_dice": 1},
+    "Darkstar Cloak": {"points": 20, "bearer_dice": 1},
+    "Seal of Ghrond": {"points": 25, "dispel_dice": 1},
+    "Rune of Spellbreaking": {"points": 25, **AUTOMATIC},
+    "Master Rune of Spellbinding": {"points": 50, "dispel_bonus": 1},
+    "Master Rune of Valaya": {"points": 100, "dispel_bonus": 2},
+    "Seal of Destruction": {"points": 50, **FORGOTTEN, "ends_own_spells": True},
+    "Sigil of Asuryan": {"points": 40, **FORGOTTEN},
+    "Spelleater Rune": {"points": 50, **FORGOTTEN},
+    "Book of Hoeth": {"points": 100, "any_double": True},
+    "Silver Wand": {"points": 10, "extra_spells": 1},
+    "Spell Familiar": {"points": 15, "extra_spells": 1},
+    "Master Rune of Balance": {"points": 50, "takes_power_dice": 1},
+    "Rod of Power": {"points": 45, "stores": {"dice": 3, "check": True}, "stores_dice": True},
+    "Black Periapt": {
+        "points": 15,
+        "stores": {"dice": 1, "either_phase": True},
+        "stores_dice": True,
+    },
+    "Ring of Flame": {"points": 30, "bound": {"power_level": 3, "spell": "Fire Ball"}},
+    "Storm Stone": {"points": 25, "bound": {"power_level": 5, "spell": "Storm of Hail", "uses": 1}},
+}
+"""Keys of the bundled items except for their defaults, with the name of a bound spell."""
+
+
 def test_items() -> None:
     items = bundled_items()
     written = {
@@ -49,61 +91,7 @@ def test_items() -> None:
     for keys in written.values():
         if "bound" in keys:
             keys["bound"]["spell"] = keys["bound"]["spell"]["name"]
-    automatic = {"automatic": True}
-    forgotten = {"automatic": True, "forgotten_on": 4}
-    assert written == {
-        "Dispel Scroll": {
-            "points": 25.0,
-            "uses": 1,
-            "when_dispelling": automatic,
-            "ends_own_spells": True,
-        },
-        "Power Stone": {
-            "points": 25.0,
-            "uses": 1,
-            "when_casting": {"extra_dice": 2, "irresistible": False},
-            "ends_own_spells": True,
-            "stores_dice": True,
-        },
-        "Staff of Sorcery": {"points": 50.0, "dispel_bonus": 1},
-        "Power Familiar": {"points": 50.0, "power_dice": 1, "dispel_dice": 1},
-        "Wizard's Staff": {"points": 15.0, "extra_dice_cap": 1},
-        "Luckstone": {"points": 25.0, "uses": 1, "reroll": {"of": "both"}},
-        "Starwood Staff": {"points": 40.0, "cast_bonus": 1},
-        "Jewel of the Dusk": {"points": 15.0, "bearer_dice": 1},
-        "Darkstar Cloak": {"points": 20.0, "bearer_dice": 1},
-        "Seal of Ghrond": {"points": 25.0, "dispel_dice": 1},
-        "Rune of Spellbreaking": {"points": 25.0, "uses": 1, "when_dispelling": automatic},
-        "Master Rune of Spellbinding": {"points": 50.0, "dispel_bonus": 1},
-        "Master Rune of Valaya": {"points": 100.0, "dispel_bonus": 2},
-        "Seal of Destruction": {
-            "points": 50.0,
-            "uses": 1,
-            "when_dispelling": forgotten,
-            "ends_own_spells": True,
-        },
-        "Sigil of Asuryan": {"points": 40.0, "uses": 1, "when_dispelling": forgotten},
-        "Spelleater Rune": {"points": 50.0, "uses": 1, "when_dispelling": forgotten},
-        "Book of Hoeth": {"points": 100.0, "any_double": True},
-        "Silver Wand": {"points": 10.0, "extra_spells": 1},
-        "Spell Familiar": {"points": 15.0, "extra_spells": 1},
-        "Master Rune of Balance": {"points": 50.0, "takes_power_dice": 1},
-        "Rod of Power": {
-            "points": 45.0,
-            "stores": {"dice": 3, "check": True},
-            "stores_dice": True,
-        },
-        "Black Periapt": {
-            "points": 15.0,
-            "stores": {"dice": 1, "either_phase": True},
-            "stores_dice": True,
-        },
-        "Ring of Flame": {"points": 30.0, "bound": {"power_level": 3, "spell": "Fire Ball"}},
-        "Storm Stone": {
-            "points": 25.0,
-            "bound": {"power_level": 5, "spell": "Storm of Hail", "uses": 1},
-        },
-    }
+    assert written == ITEMS
     assert all(item.source for item in items.values())
     assert {items[name].source for name in BOUND} == {"ours"}
 

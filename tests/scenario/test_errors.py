@@ -15,20 +15,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.scenario.documents import BOLT, BOYZ, HORRORS, Data
+from tests.scenario.documents import BOLT, BOYZ, CURSE, HORRORS, MISSILE, ZAP, Data
 from tests.support.errors import problem_of
 from wfb_gym.scenario import scenario_from_dict
 
 CASES = Path(__file__).with_name("errors.txt")
 ANNA: Data = {"name": "Anna", "level": 2}
-ZAP = {"name": "Zap", "target": "enemy_unit", "damage": {"hits": "1", "strength": 6}}
-MISSILE = {
-    "target": "enemy_unit",
-    "range_inches": 24,
-    "sight": True,
-    "missile": True,
-    "damage": {"hits": "D6", "strength": 4},
-}
 
 
 def document(*spells: Data, **keys: Any) -> Data:
@@ -56,16 +48,7 @@ SCENARIOS: dict[str, Data] = {
     "effect": document(
         bolt(effect={"target": "enemy_unit", "range_inches": 24, "worth": {"points": 10}})
     ),
-    "curse": document(
-        {
-            "name": "Curse",
-            "casting_value": 7,
-            "duration": "remains_in_play",
-            "target": "enemy_unit",
-            "worth": {"points_per_phase": 5},
-            "in_play": True,
-        }
-    ),
+    "curse": document({**CURSE, "in_play": True}),
     "bound spell": document(items=[{"name": "Thing", "bound": {"power_level": 4, "spell": ZAP}}]),
     "miscast table": document(miscast_tables={"house": {"rows": [{"roll": [2, 12]}]}}),
 }

@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from tests.scenario.documents import Data, scenario, wizard
+from tests.scenario.documents import ZAP, Data, scenario, wizard
 from tests.support.errors import problem_of
 from wfb_gym.scenario.items import Bound, Item, bundled_items
 from wfb_gym.scenario.spells import find_lore_spell
-
-ZAP = {"name": "Zap", "target": "enemy_unit", "damage": {"hits": "1", "strength": 6}}
 
 
 def thing(**keys: Any) -> Item:

@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.scenario.documents import MISSILE
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.effects import (
@@ -167,13 +168,6 @@ def test_only_spells_in_play_pay_by_phase_and_none_is_worth_far_more_than_anothe
             assert 4 <= points <= 60, spell.name
 
 
-MISSILE = {
-    "target": "enemy_unit",
-    "range_inches": 24,
-    "sight": True,
-    "missile": True,
-    "damage": {"hits": "D6", "strength": 4},
-}
 HEX = {"target": "enemy_unit", "range_inches": 24, "worth": {"points": 10.0}}
 BOLT = {"hits": "D6", "strength": 4}
 TEMPLATE = {"hits": "template", "strength": 4, "template": 3.0}

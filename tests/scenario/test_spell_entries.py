@@ -4,18 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.scenario.documents import BOYZ, Data, scenario, unit, wizard
+from tests.scenario.documents import BOYZ, CURSE, Data, scenario, unit, wizard
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.spells import Spell, find_lore_spell, lore_spells
 
 HIT = {"target": "enemy_unit", "damage": {"hits": "D6", "strength": 5}}
-CURSE = {
-    "name": "Curse",
-    "casting_value": 7,
-    "duration": "remains_in_play",
-    "target": "enemy_unit",
-    "worth": {"points_per_phase": 5},
-}
 
 
 def spell(**entry: Any) -> Spell:

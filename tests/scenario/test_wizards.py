@@ -16,8 +16,10 @@ def test_a_unit_of_daemons_is_a_wizard() -> None:
 
 
 ENEMIES = {"side": "enemy", "models": 2}
+GUARDS = {**ENEMIES, "toughness": 5, "ward_save": 4, "points": 9}
 TROLLS = unit(name="Trolls", models=4, toughness=5, wounds=3, points=50)
 DAEMONS = {"wizards": [CASTER]}
+HORROR = ContactGroup(0, 0, 3, 3, None, None, 15.0, 1)
 
 
 @pytest.mark.parametrize(
@@ -25,13 +27,7 @@ DAEMONS = {"wizards": [CASTER]}
     [
         (  # listed models are taken as given
             {},
-            {
-                "wizards": [
-                    wizard(
-                        base_contact=[{**ENEMIES, "toughness": 5, "ward_save": 4, "points": 9}],
-                    )
-                ]
-            },
+            {"wizards": [wizard(base_contact=[GUARDS])]},
             [ContactGroup(1, None, 2, 5, None, 4, 9.0, 1)],
         ),
         (  # models of a unit are like its others
@@ -58,16 +54,8 @@ DAEMONS = {"wizards": [CASTER]}
             [ContactGroup(0, None, 1, 3, None, None, 5.0, 1)],
         ),
         # the focal model of Daemons does not touch itself
-        (
-            {},
-            {"units": [HORRORS], **DAEMONS},
-            [ContactGroup(0, 0, 3, 3, None, None, 15.0, 1)],
-        ),
-        (
-            {},
-            {"units": [{**HORRORS, "models": 3}], **DAEMONS},
-            [ContactGroup(0, 0, 2, 3, None, None, 15.0, 1)],
-        ),
+        ({}, {"units": [HORRORS], **DAEMONS}, [HORROR]),
+        ({}, {"units": [{**HORRORS, "models": 3}], **DAEMONS}, [HORROR._replace(models=2)]),
         ({}, {"units": [{**HORRORS, "models": 1}], **DAEMONS}, []),
         ({}, {"wizards": [wizard()]}, []),
         ({}, {"units": [BOYZ], "wizards": [wizard(unit="Boyz", status="dead")]}, []),

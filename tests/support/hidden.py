@@ -11,6 +11,7 @@ from tests.support.packed import scenario
 from wfb_gym.encoding.history import new_histories, note
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
+from wfb_gym.engine.state import Node
 from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.scenario.sizes import HIDDEN_KINDS
 
@@ -81,6 +82,24 @@ def scenarios() -> dict[str, Scenario]:
     three = hidden_scenario(caster=kinds([], [STONE]), dispeller=scrolls)
     caster = three.caster.model_copy(update={"wizards": scenario(army(mage)).caster.wizards})
     found["three spells"] = three.model_copy(update={"caster": caster})
+    return found
+
+
+def deal_randomly(battle: Battle, rng: np.random.Generator) -> None:
+    """Deal the hidden items, each set equally likely."""
+    while battle.node == Node.DEAL:
+        battle.resolve(int(rng.integers(battle.packed.armies[battle.mover].n_kinds)))
+
+
+def other_deals(battle: Battle, army: int) -> list[Battle]:
+    """Return the battle with every other deal of an army that its shown items allow."""
+    found = []
+    for kind in range(int(battle.packed.armies[army].n_kinds)):
+        is_it = kind == battle.state.hidden_set[army] - 1
+        if not is_it and may_be_kind(battle.packed, battle.state, army, kind):
+            twin = battle.copy()
+            deal_instead(twin.packed, twin.state, army, kind)
+            found.append(twin)
     return found
 
 

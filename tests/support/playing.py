@@ -11,10 +11,12 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.support.builders import army, spell, wizard
+from tests.support.packed import scenario
 from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.transcripts import NarratedBattle, Transcript, record
 from wfb_gym.view.events import Event
 
@@ -176,22 +178,5 @@ def narrate(narrated: NarratedBattle, *steps: int | tuple[int, ...]) -> list[Eve
 
 def no_decision() -> Scenario:
     """Return a phase in which the second army never has a choice."""
-    return scenario_from_dict(
-        {
-            "name": "helpless",
-            "caster": {
-                "power_dice": 4,
-                "wizards": [
-                    {
-                        "name": "Mage",
-                        "level": 2,
-                        "spells": [
-                            {"name": "Bolt", "casting_value": 3, "worth": 30.0},
-                            {"name": "Beam", "casting_value": 4, "worth": 50.0},
-                        ],
-                    }
-                ],
-            },
-            "dispeller": {"dispel_dice": 0},
-        }
-    )
+    mage = wizard(2, spell("Bolt", 3, 30.0), spell("Beam", 4, 50.0))
+    return scenario(army(mage, power_dice=4), army(dispel_dice=0))

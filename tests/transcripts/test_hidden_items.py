@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engine.test_hidden_items import twins
-from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, other_deals, scenarios
 from tests.support.playing import lines_of, narrate_randomly
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
@@ -187,7 +186,7 @@ def test_choices_of_players_do_not_depend_on_the_enemys_deal(player: str) -> Non
             battle = narrated.battle
             if battle.is_decision():
                 expected = chosen[battle.mover](battle, rng)
-                for twin in twins(battle, 1 - battle.mover):
+                for twin in other_deals(battle, 1 - battle.mover):
                     assert chosen[battle.mover](twin, rng) == expected
                     compared += 1
             (narrated.act if battle.is_decision() else narrated.resolve)(event.code)
@@ -233,7 +232,7 @@ def test_a_redacted_position_does_not_depend_on_the_deal(name: str) -> None:
             battle = narrated.battle
             if battle.node != Node.DEAL:
                 for army in ALL_ARMIES:
-                    for twin in twins(battle, army):
+                    for twin in other_deals(battle, army):
                         known = (1 - army,)
                         assert redact(twin, known).key() == redact(battle, known).key()
                         compared += 1

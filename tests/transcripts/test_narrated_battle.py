@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
+from tests.support.packed import scenario
 from tests.support.playing import narrate as play_script
 from tests.support.playing import narrate_randomly
 from wfb_gym.engine.actions import (
@@ -19,7 +20,7 @@ from wfb_gym.engine.actions import (
 )
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
+from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view import armies as view_armies
@@ -31,8 +32,7 @@ SPEARS = FIRST_TARGET + 1 + TARGETS
 
 
 def narrate(caster: Any, dispeller: Any, **keys: Any) -> NarratedBattle:
-    document = {"name": "test", "caster": caster, "dispeller": dispeller, **keys}
-    return NarratedBattle(scenario_from_dict(document))
+    return NarratedBattle(scenario(caster, dispeller, **keys))
 
 
 def duel(*script: int | tuple[int, ...]) -> list[str]:
@@ -57,22 +57,6 @@ def test_a_spell_is_cast_and_a_scroll_read_or_it_is_let_through() -> None:
     assert duel(*cast, PASS)[-1] == "The dispeller lets it through. 50 points to the caster."
 
 
-def test_victory_points_are_named_as_such() -> None:
-    narrated = narrate(
-        army(wizard(4, known("Fire Ball"))),
-        army(units=[unit("Spears", 3, points=7.0), unit("Bows")], dispel_dice=0),
-        rules={"scoring": "victory_points", "panic": False},
-    )
-    script = FIRST_CAST, SPEARS, FIRST_DICE + 2, (6, 5), (2, *(6, 1, 1) * 2)
-    assert words_of(narrated, *script)[-2:] == [
-        "6 5: 11 against 5, Fire Ball is cast; no dispel attempt is possible.",
-        (
-            "Fire Ball strikes Spears: 2 wounds. Spears: 2 models lost, 1 left. "
-            "11 victory points to the caster. The battle ends: 11 victory points to the caster."
-        ),
-    ]
-
-
 def test_panic_flight_and_rallying_are_described() -> None:
     blast = {"hits": "2D6", "strength": 4}
     seer = wizard(2, aimed("Dart", damage=blast), name="Seer", unit="Spears", leadership=5)
@@ -87,39 +71,15 @@ def test_panic_flight_and_rallying_are_described() -> None:
         )
         return words_of(narrated, FIRST_CAST, *shaken, *script)[5:]
 
-    assert words((3, 4)) == [
-        (
-            "3 4: 7 against Leadership 7, the Panic test of Spears is passed. "
-            "Phase 2 of 4: the dispeller with 4 power dice, the caster with 4 dispel dice."
-        ),
-    ]
+    second = "Phase 2 of 4: the dispeller with 4 power dice, the caster with 4 dispel dice."
+    third = "Phase 3 of 4: the caster with 6 power dice, the dispeller with 0 dispel dice."
+    passed = f"3 4: 7 against Leadership 7, the Panic test of Spears is passed. {second}"
+    assert words((3, 4)) == [passed]
     fled = "5 4: 9 against Leadership 7, the Panic test of Spears fails: they flee. "
     fled += "Phase 2 of 4 begins for the dispeller."
-    assert words((5, 4), (3, 5)) == [
-        fled,
-        (
-            "3 5: 8 against Leadership 7, the flight of Spears continues. "
-            "Phase 3 of 4: the caster with 6 power dice, the dispeller with 0 dispel dice."
-        ),
-    ]
-    assert words((5, 4), (1, 2)) == [
-        fled,
-        (
-            "1 2: 3 against Leadership 7, the flight of Spears ends. "
-            "Phase 2 of 4: the dispeller with 4 power dice, the caster with 4 dispel dice."
-        ),
-    ]
-
-
-def test_a_unit_rallied_by_a_spell_is_described() -> None:
-    shaman = wizard(4, known("The Oxen Stands"))
-    caster = army(shaman, units=[unit("Spears", fleeing=True)])
-    narrated = narrate(caster, army(units=[unit("Bows")], dispel_dice=0))
-    words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (6, 6))
-    assert words[-1] == (
-        "6 6: irresistible force, The Oxen Stands is cast. The flight of Spears ends. "
-        "24 points to the caster. The battle ends: 24 points to the caster."
-    )
+    flight = "against Leadership 7, the flight of Spears"
+    assert words((5, 4), (3, 5)) == [fled, f"3 5: 8 {flight} continues. {third}"]
+    assert words((5, 4), (1, 2)) == [fled, f"1 2: 3 {flight} ends. {second}"]
 
 
 def test_a_spell_is_dispelled_and_another_is_not() -> None:
@@ -161,43 +121,58 @@ def test_a_miscast_has_its_row_and_effects() -> None:
     )
 
 
-def test_a_bound_spell_is_destroyed() -> None:
-    ring = {"name": "Ring", "bound": {"power_level": 4, "spell": {"name": "Fire Ball"}}}
-    narrated = narrate(
+FIRE_BALL = wizard(4, known("Fire Ball"), spell("Beam"))
+RING = {"name": "Ring", "bound": {"power_level": 4, "spell": {"name": "Fire Ball"}}}
+CAST = FIRST_CAST, FIRST_DICE + 2
+AT_SPEARS = FIRST_CAST, SPEARS, FIRST_DICE + 2
+TALLIED: Any = {"rules": {"scoring": "victory_points", "panic": False}}
+ENDINGS: dict[str, tuple[Any, Any, Any, tuple[Any, ...], str]] = {
+    "casualties": (
+        army(FIRE_BALL), army(units=[unit("Spears", 3), unit("Bows")], dispel_dice=0), {},
+        (*AT_SPEARS, (4, 4), (4, *(6, 1, 1) * 4)),
+        "Fire Ball strikes Spears: 3 wounds. Spears: wiped out. 18 points to the caster.",
+    ),
+    "victory points": (
+        army(FIRE_BALL), army(units=[unit("Spears", 3, points=7.0), unit("Bows")], dispel_dice=0),
+        TALLIED, (*AT_SPEARS, (6, 5), (2, *(6, 1, 1) * 2)),
+        ("Fire Ball strikes Spears: 2 wounds. Spears: 2 models lost, 1 left. "
+         "11 victory points to the caster."),
+    ),
+    "a rallied unit": (
+        army(wizard(4, known("The Oxen Stands")), units=[unit("Spears", fleeing=True)]),
+        army(units=[unit("Bows")], dispel_dice=0), {}, (*CAST, (6, 6)),
+        ("6 6: irresistible force, The Oxen Stands is cast. The flight of Spears ends. "
+         "24 points to the caster. The battle ends: 24 points to the caster."),
+    ),
+    "a bound spell that is destroyed": (
         army(wizard(1, spell("Bolt")), heroes=[{"name": "Captain", "items": ["Ring"]}]),
         army(items=["Sigil of Asuryan"], units=[unit()], dispel_dice=0),
-        items=[ring],
-        ruleset="7e",
-        phases=4,
-    )
-    assert words_of(narrated, FIRST_CAST + 1, FIRST_ITEM, (5,))[2:] == [
-        "5: the spell is dispelled and destroyed, on 4+. Captain loses the bound Fire Ball."
-    ]
+        {"items": [RING], "ruleset": "7e", "phases": 4}, (FIRST_CAST + 1, FIRST_ITEM, (5,)),
+        "5: the spell is dispelled and destroyed, on 4+. Captain loses the bound Fire Ball.",
+    ),
+    "a miscast table without words": (
+        army(wizard(4, spell(), spell("Beam"))), army(),
+        miscast({"kind": "points_lost", "points": 30.0}), (*CAST, (1, 1), (3, 3)),
+        "3 3: miscast: points lost. 30 points to the dispeller.",
+    ),
+}  # fmt: skip
+"""Both armies, keys of the scenario, a script, and the last description."""
 
 
-def test_a_table_without_words_names_its_effects() -> None:
-    narrated = narrate(
-        army(wizard(4, spell(), spell("Beam"))),
-        army(),
-        **miscast({"kind": "points_lost", "points": 30.0}),
-    )
-    assert words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (1, 1), (3, 3))[-1] == (
-        "3 3: miscast: points lost. 30 points to the dispeller."
-    )
+@pytest.mark.parametrize("name", ENDINGS)
+def test_effects_are_described(name: str) -> None:
+    caster, dispeller, keys, script, words = ENDINGS[name]
+    assert words_of(narrate(caster, dispeller, **keys), *script)[-1] == words
 
 
-def test_casualties() -> None:
-    narrated = narrate(
-        army(wizard(4, known("Fire Ball"), spell("Beam"))),
-        army(units=[unit("Spears", 10), unit("Bows", 3)], dispel_dice=0),
-    )
-    script = FIRST_CAST, SPEARS + 1, FIRST_DICE + 2, (4, 4), (4, *(6, 1, 1) * 4)
-    assert words_of(narrated, *script) == [
+def test_aims_are_described() -> None:
+    foes = army(units=[unit("Spears", 10), unit("Bows", 3)], dispel_dice=0)
+    script = FIRST_CAST, SPEARS + 1, FIRST_DICE + 2, (4, 4)
+    assert words_of(narrate(army(FIRE_BALL), foes), *script) == [
         "Mage begins to cast Fire Ball (5+).",
         "Mage aims at Bows.",
         "Mage throws 2 dice at Bows.",
         "4 4: 8 against 5, Fire Ball is cast; no dispel attempt is possible.",
-        "Fire Ball strikes Bows: 3 wounds. Bows: wiped out. 18 points to the caster.",
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.envs.test_generated import SMALL
-from tests.support.playing import lines_of, picks, raw, recorded
+from tests.support.playing import episode, lines_of, picks, raw, recorded
 from wfb_gym.generating import Generated
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write
@@ -68,12 +68,7 @@ def test_an_interrupted_battle(duel: Path) -> None:
 def test_the_same_seed_is_the_same_battle_as_in_an_environment() -> None:
     transcript = record(DUEL, picks, "veteran", seed=9)
     env = raw("wfb_gym/Caster-v0", scenario=DUEL, opponent="veteran", points_per_reward=1.0)
-    observation, info = env.reset(seed=9)
-    total, done = 0.0, False
-    while not done:
-        action = picks(observation[None], info["action_mask"][None])[0]
-        observation, reward, done, _, info = env.step(action)
-        total += reward
+    total = sum(step.reward for step in episode(env, 9))
     assert total == pytest.approx(transcript.points)
 
 
@@ -155,11 +150,7 @@ def tamper(path: Path, number: int | str, **fields: Any) -> str:
         (0, {"scenario": {"name": "nobody", "digest": ""}}, "a bundled scenario's name"),
         (0, {"scenario": {"name": DUEL, "digest": "0"}}, "the current archmage-duel, digest "),
         (0, {"scenario": {"name": "x", "digest": "", "document": {}}}, "a scenario, found"),
-        (
-            0,
-            {"scenario": {"name": "x", "digest": "", "document": {"x": [0] * 129}}},
-            "at most 128 entries, found more",
-        ),
+        (0, {"scenario": {"name": "x", "digest": "", "document": {"x": [0] * 129}}}, "at most 128"),
     ],
 )
 def test_a_changed_line_is_rejected(
@@ -194,10 +185,7 @@ def test_exchanged_missing_and_extra_lines(duel: Path) -> None:
         ("# A README\n\nwords\n", "found something else: this is no transcript"),
         ("{}\n", "line 1: expected a header"),
         ("[]\n{}\n", "line 1: expected a JSON object"),
-        (
-            "{}\n{}\n",
-            'line 1: expected "format": "wfb_gym transcript", found None: this is no tran',
-        ),
+        ("{}\n{}\n", 'line 1: expected "format": "wfb_gym transcript", found None: this is no'),
         ("{}\n{oops\n", "line 2: expected a JSON object"),
         ("[" * 100_000, "expected a transcript, found a damaged or unsupported file"),
         ('{"format": "one\\ntwo"}\n{}\n', 'line 1: expected "format": "wfb_gym transcript"'),
@@ -216,10 +204,7 @@ def test_another_file(tmp_path: Path, text: str | bytes, message: str) -> None:
     ("text", "message"),
     [
         ("{}\n" * 10_001, "line 10001: expected at most 10,000 lines, found 10,001"),
-        (
-            "{" + " " * 2**19 + "}\n{}\n",
-            "line 1: expected at most 524,288 characters, found 524,290",
-        ),
+        ("{" + " " * 2**19 + "}\n{}\n", "line 1: expected at most 524,288 characters, found"),
     ],
 )
 def test_a_file_that_is_too_large(

@@ -4,8 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from tests.support.builders import army, spell, wizard
-from tests.support.packed import scenario
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
@@ -64,11 +62,3 @@ def test_the_best_target_counts_until_one_is_chosen() -> None:
         assert odds.at_target == " at Chaos Knights"
         for each in odds.casts:
             assert each.points == pytest.approx(each.cast * odds.points)
-
-
-def test_any_double_of_a_cast_is_irresistible_with_the_book_of_hoeth() -> None:
-    book = scenario(army(wizard(2, spell("Bolt", 5), items=["Book of Hoeth"])))
-    (bolt,) = cast_odds(ScenarioNames(book), Battle(pack(book))).values()
-    two = bolt.casts[1]
-    assert two.irresistible == 4 / 36  # 3 3, 4 4, 5 5, 6 6: two 2s do not reach 5
-    assert (two.cast, two.miscast) == (30 / 36, 1 / 36)
