@@ -14,16 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.lore_tables import lore_rows, lores
-from tests.support.pages import (
-    ROOT,
-    blocks,
-    page,
-    place_of,
-    rows_of,
-    run_blocks,
-    sections,
-    tables,
-)
+from tests.support.pages import ROOT, blocks, page, place_of, rows_of, run_blocks, sections, tables
 from tests.support.scripts import run_python
 from wfb_gym.encoding.actions import action_codec
 from wfb_gym.encoding.limits import ArmyLimits, Limits, fit

@@ -125,8 +125,3 @@ def test_the_spec_of_a_vector_environment_survives_json() -> None:
     assert again.spec == envs.spec
     assert (again.num_envs, again.metadata) == (3, envs.metadata)
     assert again.batch.scenarios == envs.batch.scenarios
-
-
-def test_limits_of_other_fields_are_rejected() -> None:
-    with pytest.raises(ValueError, match="limits: expected the fields of Limits, found"):
-        gym.make(CASTER, limits={"dice": 3})

@@ -128,7 +128,7 @@ def test_vector_environments_name_each_scenario() -> None:
     [
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
-        ({"limits": {}}, "limits: expected the fields of Limits, found {}"),
+        ({"limits": {"dice": 3}}, "limits: expected the fields of Limits, found {'dice': 3}"),
         ({"opponent": Path}, r"opponent: .* found the class Path; Path\(\) makes one"),
     ],
 )

@@ -19,15 +19,7 @@ import wfb_gym.envs.driver as driver_module
 from tests.support.batches import random_actions
 from wfb_gym.envs import thread_pool
 from wfb_gym.envs.driver import MIN_SHARED
-from wfb_gym.envs.thread_pool import (
-    _NEXT,
-    _OPEN,
-    _PAUSES,
-    _TOTAL,
-    _WORKING,
-    ALONE,
-    ThreadPool,
-)
+from wfb_gym.envs.thread_pool import _NEXT, _OPEN, _PAUSES, _TOTAL, _WORKING, ALONE, ThreadPool
 
 THREADED = pytest.mark.skipif(
     bool(config.DISABLE_JIT),  # type: ignore[attr-defined]

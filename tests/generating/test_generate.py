@@ -23,12 +23,7 @@ from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character, Wizard
-from wfb_gym.scenario.profiles import (
-    army_list,
-    bundled_armies,
-    character_profiles,
-    unit_profiles,
-)
+from wfb_gym.scenario.profiles import army_list, bundled_armies, character_profiles, unit_profiles
 from wfb_gym.scenario.spells import lore_spells
 
 SEEDS = range(300)

@@ -12,13 +12,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.targets import has_aim
 from wfb_gym.geometry import Verdict
 from wfb_gym.packing import pack
-from wfb_gym.scenario import (
-    Scenario,
-    ScenarioError,
-    TargetRow,
-    explain_targets,
-    load_scenario,
-)
+from wfb_gym.scenario import Scenario, ScenarioError, TargetRow, explain_targets, load_scenario
 from wfb_gym.scenario.scenario import _DEPLOYMENTS
 
 FIRE_BALL, BURNING_HEAD = {"name": "Fire Ball"}, {"name": "Burning Head"}

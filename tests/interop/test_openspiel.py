@@ -9,12 +9,7 @@ import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python import rl_environment
-from open_spiel.python.algorithms import (
-    expected_game_score,
-    exploitability,
-    get_all_states,
-    mcts,
-)
+from open_spiel.python.algorithms import expected_game_score, exploitability, get_all_states, mcts
 from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import UniformRandomPolicy

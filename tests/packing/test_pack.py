@@ -8,11 +8,7 @@ from tests.support.builders import Data, army, miscast, spell, wizard
 from tests.support.errors import problem_of
 from tests.support.packed import packed, scenario
 from wfb_gym.packing import pack
-from wfb_gym.packing.records import (
-    GENERATED,
-    DispelUse,
-    Duration,
-)
+from wfb_gym.packing.records import GENERATED, DispelUse, Duration
 from wfb_gym.scenario import Scenario, ScenarioError
 from wfb_gym.scenario.sizes import NO_BEARER
 

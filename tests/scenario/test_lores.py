@@ -9,10 +9,7 @@ import pytest
 from tests.scenario.documents import MISSILE
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import validate
-from wfb_gym.scenario.effects import (
-    SpellEffect,
-    TroopType,
-)
+from wfb_gym.scenario.effects import SpellEffect, TroopType
 from wfb_gym.scenario.errors import ScenarioError
 from wfb_gym.scenario.spells import LoreSpell, lore_spells
 

@@ -4,12 +4,7 @@ import pytest
 
 from tests.scenario.documents import Data, scenario
 from wfb_gym.scenario import ScenarioError, profiles
-from wfb_gym.scenario.profiles import (
-    army_list,
-    bundled_armies,
-    character_profiles,
-    unit_profiles,
-)
+from wfb_gym.scenario.profiles import army_list, bundled_armies, character_profiles, unit_profiles
 
 
 def test_a_unit_takes_missing_keys_from_its_profile() -> None:

@@ -9,17 +9,7 @@ from hypothesis import strategies as st
 from wfb_gym import solver
 from wfb_gym.scenario import scenario_from_dict
 
-from .oracle import (
-    ONE_TURN,
-    REMAINS,
-    Army,
-    Duel,
-    Effect,
-    Row,
-    Spell,
-    scenario,
-    value,
-)
+from .oracle import ONE_TURN, REMAINS, Army, Duel, Effect, Row, Spell, scenario, value
 
 HARSH: tuple[Row, ...] = (
     (2, 4, (("points_lost", 30), ("phase_ends", 0))),
