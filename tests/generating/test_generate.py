@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from tests.support.armies import army_cost, people_of
+from tests.support.armies import army_cost, check_combats, people_of
 from wfb_gym.generating import KINDS, Generated, Generation, generate
 from wfb_gym.generating.characters import BOUND, OF_LISTS, RUNE, SCROLL, STONE
 from wfb_gym.generating.options import slots_of
@@ -124,17 +124,6 @@ def check_items(scenario: Scenario, army: Army) -> None:
             assert not arcane
     for name, count in carried.items():
         assert count == 1 or name in (SCROLL, STONE, RUNE)
-
-
-def check_combats(scenario: Scenario) -> None:
-    """Units in combat touch an enemy; all others keep an inch away from enemies."""
-    shapes = scenario.deployment.outlines()
-    sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
-    for (own, army), (theirs, _) in (sides, sides[::-1]):
-        for unit in army.units:
-            together = [unit.name, *(who.name for who in army.companions(unit))]
-            gap = min(own[name].distance(shape) for name in together for shape in theirs.values())
-            assert gap < 0.01 if unit.in_combat else gap > 0.99, unit.name
 
 
 def check(scenario: Scenario, options: Generation) -> Any:

@@ -48,11 +48,6 @@ def test_openspiels_own_simulation(scenario: str) -> None:
     pyspiel.random_sim_test(game, num_sims=1, serialize=True, verbose=False)
 
 
-def test_the_default_is_archmage_duel() -> None:
-    assert pyspiel.load_game("wfb_gym_phase").scenario.name == "archmage-duel"
-    assert "wfb_gym_phase" in pyspiel.registered_names()
-
-
 def test_a_playthrough_is_replayed_exactly() -> None:
     name = "wfb_gym_phase(scenario=apprentice)"
     lines = assert_replayed(name)

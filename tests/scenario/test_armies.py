@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from tests.support.armies import army_cost, people_of
+from tests.support.armies import army_cost, check_combats, people_of
 from wfb_gym.scenario import bundled_scenarios, load_scenario
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.profiles import (
@@ -192,15 +192,8 @@ def test_battles_are_whole_ones_with_fronts_away_from_the_long_edges() -> None:
 @pytest.mark.parametrize("name", LIMITS)
 def test_units_in_combat_touch_an_enemy_and_no_others_do(name: str) -> None:
     scenario = load_scenario(name)
-    shapes = scenario.deployment.outlines()
-    sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
-    fighting = 0
-    for (own, army), (theirs, _) in (sides, sides[::-1]):
-        for unit in army.units:
-            gaps = [own[unit.name].distance(shape) for shape in theirs.values()]
-            assert unit.in_combat == (min(gaps) < 0.01), unit.name
-            fighting += unit.in_combat
-    assert fighting >= 2
+    check_combats(scenario)
+    assert sum(unit.in_combat for army in scenario.armies for unit in army.units) >= 2
 
 
 @pytest.mark.parametrize("name", LIMITS)

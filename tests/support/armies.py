@@ -21,6 +21,17 @@ def people_of(army: Army) -> ArmyList:
     return found[0]
 
 
+def check_combats(scenario: Scenario) -> None:
+    """Check that units in combat touch an enemy, and that all others keep an inch away."""
+    shapes = scenario.deployment.outlines()
+    sides = [(shapes[side], army) for side, army in scenario.keyed_armies()]
+    for (own, army), (theirs, _) in (sides, sides[::-1]):
+        for unit in army.units:
+            together = [unit.name, *(who.name for who in army.companions(unit))]
+            gap = min(own[name].distance(shape) for name in together for shape in theirs.values())
+            assert gap < 0.01 if unit.in_combat else gap > 0.99, unit.name
+
+
 def army_cost(scenario: Scenario, army: Army) -> float:
     """Return the points of an army: units with banners, characters and items."""
     points = sum(scenario.catalogue[name].points for name in army.items)
