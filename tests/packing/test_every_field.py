@@ -78,8 +78,8 @@ ITEMS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
 }
 """For each field that gives a power: an item, and the same item with that field changed."""
 
-hit = partial(dict, strength=4)
-hits = partial(hit, dice="D3")
+hit: Callable[..., Data] = partial(dict, strength=4)
+hits: Callable[..., Data] = partial(hit, dice="D3")
 MISCASTS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
     rulesets.PointsLost: {"points": ({"points": 5.0}, {"points": 6.0})},
     rulesets.Hit: each(hit, strength=5, armour_save=False),
