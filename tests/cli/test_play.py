@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from tests.cli.console import play_in_console
+from tests.support.builders import army, unit, wizard
 from tests.support.commands import CommandLine
+from tests.support.packed import scenario
 from wfb_gym import solver
 from wfb_gym.cli.choices import ESTIMATED, NOT_ROLLED, ChoiceList
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
@@ -20,7 +22,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import Analyst
 from wfb_gym.render.ansi import battlefield_lines
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import read, record, replay, write
 from wfb_gym.transcripts.game import Game
@@ -36,12 +38,12 @@ def type_answers(monkeypatch: Patch, *answers: str) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{each}\n" for each in answers)))
 
 
-def choices_of(name: str, *steps: Any) -> tuple[Battle, ChoiceList]:
+def choices_of(name: str | Scenario, *steps: Any) -> tuple[Battle, ChoiceList]:
     """Return a battle after these steps, and the choices of its mover."""
-    scenario = load_scenario(name)
-    battle = Battle(pack(scenario))
+    made = load_scenario(name)
+    battle = Battle(pack(made))
     battle.play(steps)
-    return battle, ChoiceList(scenario)
+    return battle, ChoiceList(made)
 
 
 def always(answer: str) -> Iterator[str]:
@@ -188,9 +190,9 @@ def test_the_plan_has_everybody_on_the_battlefield() -> None:
     assert field is not None
     plan = [line for line in lines if line.startswith("|")]
     assert {len(line) for line in plan} == {int(field.width) + 2}
-    for army in scenario.armies:
-        alone = (each.name for each in army.characters if not army.unit_of(each))
-        for name in (*(unit.name for unit in army.units), *alone):
+    for side in scenario.armies:
+        alone = (who.name for who in side.characters if not side.unit_of(who))
+        for name in (*(each.name for each in side.units), *alone):
             (key,) = (line for line in lines if line[2:].startswith(f"{name}: "))
             assert any(key[0] in line for line in plan), key
 
@@ -276,18 +278,12 @@ def test_odds_match_the_rules_and_the_solver() -> None:
     assert head.endswith("EXPECTED POINTS  EFFECT")
 
 
-def test_choices_of_the_same_value_are_explained(tmp_path: Path) -> None:
+def test_choices_of_the_same_value_are_explained() -> None:
     """A scroll stops any spell that is cast with the last die."""
-    (tmp_path / "last-die.toml").write_text("""
-name = "last-die"
-[caster]
-power_dice = 1
-wizards = [{ name = "Mage", level = 1, spells = [{ name = "Fire Ball", worth = 20 }] }]
-[dispeller]
-dispel_dice = 0
-wizards = [{ name = "Rival", level = 1, items = ["Dispel Scroll"], spells = [] }]
-""")
-    battle, choices = choices_of(str(tmp_path / "last-die.toml"))
+    mage = wizard(1, {"name": "Fire Ball", "worth": 20})
+    rival = wizard(1, name="Rival", items=["Dispel Scroll"])
+    last_die = scenario(army(mage, power_dice=1), army(rival, dispel_dice=0))
+    battle, choices = choices_of(last_die)
     same = "     all choices are worth the same if the enemy answers in the best way"
     assert same in choices.odds(battle)
     battle, choices = choices_of("archmage-duel")
@@ -322,27 +318,17 @@ def test_too_large_positions_are_estimated(monkeypatch: Patch) -> None:
         assert f"{NOT_ROLLED}  {ESTIMATED}{value:.2f}" in row
 
 
-TWO_WHO_ROLL = """
-name = "two-who-roll"
-[caster]
-power_dice = 2
-wizards = [
-  { name = "Pyromancer", level = 2, lore = "Fire" },
-  { name = "Geomancer", level = 1, lore = "Life" },
-]
-[dispeller]
-dispel_dice = 1
-units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
-"""
-
-
-def test_an_estimated_swap_is_close_to_the_exact_value(monkeypatch: Patch, tmp_path: Path) -> None:
-    (tmp_path / "two.toml").write_text(TWO_WHO_ROLL)
-    battle, choices = choices_of(str(tmp_path / "two.toml"))
+def test_an_estimated_swap_is_close_to_the_exact_value(monkeypatch: Patch) -> None:
+    mages = [
+        {"name": lore, "level": level, "lore": lore} for lore, level in (("Fire", 2), ("Life", 1))
+    ]
+    foe = army(units=[unit("Boyz", 20, toughness=4, points=5.0)], dispel_dice=1)
+    made = scenario(army(*mages, power_dice=2), foe)
+    battle, choices = choices_of(made)
     while not battle.is_decision():
         battle.resolve(battle.chance_outcomes()[-1][0])
     assert battle.node == Node.SWAP_SPELL
-    exact = solver.solve(tmp_path / "two.toml").action_values(battle)
+    exact = solver.solve(made).action_values(battle)
     monkeypatch.setattr(Analyst, "_solved", lambda *_: None)
     shown = re.findall(r" ~(\d+\.\d+)", "\n".join(choices.odds(battle)))
     assert [float(each) for each in shown] == pytest.approx([*exact.values()], rel=0.15)
