@@ -15,6 +15,10 @@ REJECTED = {
         ("veteran:2", "expected the chance of a random action"),
         ("veteran --memory 0", "--memory: expected more than 0, found 0"),
     ],
+    "experiments.exploitability_bounds": [
+        ("veteren", "did you mean veteran?"),
+        ("--battles 0", "--battles: expected more than 0, found 0"),
+    ],
     "experiments.horizon": [
         ("--scenario apprentice:99", "phases"),
         ("--phases two", "expected a whole number from 1, found 'two'"),
