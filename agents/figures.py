@@ -13,16 +13,7 @@ from matplotlib.ticker import NullFormatter
 from agents.common import by_scenario, short_names
 from agents.distillation.grading import Grade
 from experiments.figures.dice import draw_casting
-from experiments.figures.palette import (
-    BLACK,
-    BLUE,
-    DPI,
-    GREY,
-    MARKERS,
-    SEAT_COLOURS,
-    SERIES,
-    VERMILION,
-)
+from experiments.figures.palette import BLACK, DPI, GREY, MARKERS, SEAT_COLOURS, SERIES
 from wfb_gym.files import save_figure
 from wfb_gym.players.interface import Agent
 from wfb_gym.solver import Solution
@@ -30,7 +21,6 @@ from wfb_gym.solver import Solution
 _OPTIMAL = 100.0
 _SCORE = "exact score"
 _MILLIONS = "decisions, in millions"
-_GROUPS = {"seen": (VERMILION, "s", "seen in training"), "unseen": (BLUE, "o", "unseen")}
 
 
 def _draw_score_axis(axes: Axes, lowest: float) -> None:
@@ -244,36 +234,3 @@ def draw_grades(grades: Sequence[Grade], path: Path) -> None:
     for axes in (left, right):
         axes.grid(alpha=0.3)
     save_figure(figure, path, DPI)
-
-
-def draw_generalisation(results: Mapping[str, Any], path: Path) -> None:
-    """Draw the runs with the most scenarios by steps, and those with equal steps by scenarios."""
-    runs = results["runs"]
-    most = max(run["scenarios"] for run in runs)
-    counts = {run["steps"]: set[int]() for run in runs}
-    for run in runs:
-        counts[run["steps"]].add(run["scenarios"])
-    steps = max(counts, key=lambda each: (len(counts[each]), each))
-    figure = Figure(figsize=(10.0, 4.0), layout="constrained")
-    left, right = figure.subplots(1, 2, sharey=True)
-    _draw_shares(left, [run for run in runs if run["scenarios"] == most], "steps")
-    _draw_shares(right, [run for run in runs if run["steps"] == steps], "scenarios")
-    left.set(xlabel=f"environment steps, {most:,} scenarios", ylabel="share of the stakes, %")
-    right.set(xlabel=f"training scenarios, {steps:,} steps")
-    left.legend(loc="lower right")
-    save_figure(figure, path, DPI)
-
-
-def _draw_shares(axes: Axes, runs: Sequence[Mapping[str, Any]], key: str) -> None:
-    values = sorted({run[key] for run in runs})
-    for group, (colour, marker, label) in _GROUPS.items():
-        means = [np.mean([run[group] for run in runs if run[key] == value]) for value in values]
-        axes.plot(values, means, color=colour, marker=marker, label=label)
-        axes.plot(
-            [run[key] for run in runs], [run[group] for run in runs],
-            marker, color=colour, alpha=0.4, ms=4,
-        )  # fmt: skip
-    axes.set_xscale("log")
-    axes.set_xticks(values, [f"{value:,}" for value in values])
-    axes.minorticks_off()
-    axes.grid(alpha=0.3)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from agents.generalisation import UNSEEN
+from experiments.generalisation import UNSEEN
 from tests.support.scripts import Scripts, results_in
 from wfb_gym import solver
 from wfb_gym.envs.scenario_set import generated_limits
@@ -15,7 +15,7 @@ from wfb_gym.generating import KINDS, generate
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.seats import SEATS
 
-COMMAND = "agents.generalisation"
+COMMAND = "experiments.generalisation"
 KIND = "duel-500"
 
 
@@ -26,7 +26,11 @@ def finished_run(folder: Path, scenario: str, steps: int = 100, **changes: Any) 
     for number, seat in enumerate(SEATS):
         network = PolicyNetwork(generated_limits(KINDS[KIND].sizes), width=8)
         save_network(network, folder / f"{seat}.npz", {"seat": number, "scenario": scenario})
-    results = {"args": {"scenario": [scenario], "seed": 3}, "frames": steps} | changes
+    results = {
+        "args": {"scenario": [scenario], "seed": 3},
+        "frames": steps,
+        "interrupted": False,
+    } | changes
     (folder / "results.json").write_text(json.dumps(results))
     return folder
 

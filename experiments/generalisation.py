@@ -1,7 +1,7 @@
 """Measure generalisation: exact scores in scenarios of the training and in scenarios outside of it.
 
-    python -m agents.generalisation runs/generated-all-fast
-    python -m agents.generalisation runs/steps-* runs/count-* --count 2 --json
+    python -m experiments.generalisation runs/generated-all-fast
+    python -m experiments.generalisation runs/steps-* runs/count-* --count 2 --json
 
 The arguments are runs of `agents.train_fast` that trained on generated scenarios of the same kinds.
 Both networks of each run are graded in the first scenarios of each kind in its training (seen), and
@@ -16,8 +16,9 @@ gets results.json and generalisation.png.
 from wfb_gym._commands import run_main
 
 if __name__ == "__main__":
-    run_main("agents.generalisation")
+    run_main("experiments.generalisation")
 
+import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -27,18 +28,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.common import is_generated
-from agents.figures import draw_generalisation
-from agents.run_folder import is_finished, read_results
 from experiments import common
 from experiments.experiment import Experiment
+from experiments.figures.generalisation import draw_generalisation
 from experiments.leaderboards.protocol import OPTIONS, GeneratedScenario, grade_generated
 from experiments.leaderboards.searching import find_generated_scenarios
 from experiments.outcomes import Line, Results, Run
 from experiments.statistics import share_of_stakes
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
-from wfb_gym.generating import TRAIN_SEEDS, Generated
+from wfb_gym.generating import OPTIONS_BY_NAME, TRAIN_SEEDS, Generated
 from wfb_gym.players.registry import check_agent
 from wfb_gym.seats import SEATS
 
@@ -99,15 +98,20 @@ def read_run(folder: Path) -> FinishedRun:
         ValueError: the run is unfinished, or did not train on generated scenarios.
         OSError: the results cannot be read.
     """
-    results = read_results(folder)
-    if not is_finished(folder) or "frames" not in results:
+    try:
+        results = json.loads((folder / common.RESULTS).read_text(encoding="utf-8"))
+        names, seed, steps = results["args"]["scenario"], results["args"]["seed"], results["frames"]
+        interrupted = results["interrupted"]
+    except (ValueError, KeyError, TypeError):
+        interrupted = True
+    if interrupted:
         raise ValueError(f"{folder}: expected a finished run of agents.train_fast")
-    names = results["args"]["scenario"]
-    scenarios = Generated.parse(names[0]) if len(names) == 1 and is_generated(names[0]) else None
+    is_generated = len(names) == 1 and names[0].partition(":")[0] in OPTIONS_BY_NAME
+    scenarios = Generated.parse(names[0]) if is_generated else None
     if scenarios is None or not set(scenarios.kinds) <= set(_NAMES):
         expected = "a training on generated scenarios of the benchmark's kinds"
         raise ValueError(f"{folder}: expected {expected}, found {', '.join(names)}")
-    return FinishedRun(folder, results["frames"], scenarios, results["args"]["seed"])
+    return FinishedRun(folder, steps, scenarios, seed)
 
 
 def _recorded(settings: Settings) -> dict[str, Any]:
@@ -199,7 +203,7 @@ def _rows(results: Results) -> list[list[str]]:
 
 SHARES = ResultTable("share of the stakes in %, in both seats", _rows, ())
 EXPERIMENT = Experiment(
-    module="agents.generalisation",
+    module="experiments.generalisation",
     description=__doc__,
     settings=Settings,
     quick=None,
