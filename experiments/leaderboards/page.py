@@ -50,8 +50,9 @@ tracks and explains how to submit a result. Do not edit this page:
 `python -m experiments.leaderboard` generates it from `experiments/leaderboards/entries/`.
 
 Scores are exact and normalised: 100 is optimal play and 0 is random play, each against its best
-response. Battles are too large to solve: there, 100 is `phase-search` and 0 is random play, each
-against the pool of random, greedy and veteran, so a better player scores above 100.
+response. Battles are too large to solve: there, 100 is `phase-search` and 0 is random play, in
+luck-adjusted points against the pool of random, greedy, veteran and phase-search. A better player
+scores above 100.
 
 † marks policies that were trained for more steps than the [budget](benchmark.md#budget).
 

@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 from stable_baselines3 import PPO
 
-from experiments.common import FAILED, INTERRUPTED
+from experiments.common import FAILED, INTERRUPTED, play_battles
 from experiments.leaderboards import page, protocol, searching
 from experiments.leaderboards import settings as leaderboard_settings
 from experiments.leaderboards.comparing import compare
@@ -25,6 +25,7 @@ from experiments.leaderboards.protocol import (
     PRESETS,
     TASKS,
     TRACKS,
+    BattleRun,
     GeneratedScenario,
     generated_scenarios,
     scenarios_at_stake,
@@ -76,12 +77,11 @@ def test_the_page_is_made_of_the_submissions() -> None:
             scores = page.task_scores(by_name[name], task)
             assert scores is not None
             assert scores.mean() == pytest.approx(wanted, abs=0.01)
-    scripted = {each.name: each for each in submissions if each.name in POOL}
-    assert len(scripted) == len(POOL)
-    for each in scripted.values():
+    for name in POOL:
+        each = by_name[name]
         assert all(page.track_interval(each, track) is not None for track in TRACKS)
     for track in ("duels", "hidden", "generated", "axes"):
-        scores = page.score_matrix(scripted["random"], TRACKS[track])
+        scores = page.score_matrix(by_name["random"], TRACKS[track])
         assert scores is not None
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
     assert {*hidden_scenarios()} - {*protocol.HIDDEN} == {"hidden-phases"}  # it is too large
@@ -117,6 +117,33 @@ def test_committed_results_equal_new_grades(count: int, kinds: dict[str, str]) -
             few = scenarios_at_stake(TASKS[key])[:count]
             (found,) = getattr(each, track)[key]
             assert found[:count] == pytest.approx(caster_scores(each.name, few), abs=1e-3)
+
+
+def test_committed_battles_equal_new_grades() -> None:
+    task, run = TASKS["border-skirmish/caster"], 2
+    for each in read_submissions():
+        if each.name in POOL:
+            for opponent, points in each.battles[str(task)].items():
+                found = protocol.play_run(BattleRun(opponent, run, each.name), task)
+                assert points[run] == pytest.approx(found, abs=1e-3), (each.name, opponent)
+
+
+def test_runs_of_battles_are_luck_adjusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Luck-adjusted points have the same mean as points, and vary much less."""
+    count, runs = 20, range(20)
+    task = TASKS["redhorn-pass/caster"]
+    monkeypatch.setitem(protocol.BATTLES_EACH, task.scenario, count)
+    adjusted = [protocol.play_run(BattleRun("greedy", run, "greedy"), task) for run in runs]
+    plain = [
+        play_battles(
+            "greedy", seat=task.seat, scenario=task.scenario, opponent="greedy", battles=count,
+            seed=protocol.FIRST_SEED + run * protocol.SPACING,
+        ).mean()
+        for run in runs
+    ]  # fmt: skip
+    assert np.std(plain) > 4 * np.std(adjusted)
+    error = np.std(plain, ddof=1) / math.sqrt(len(runs))
+    assert np.mean(adjusted) == pytest.approx(np.mean(plain), abs=3 * error)
 
 
 @cache
@@ -223,7 +250,7 @@ def test_grading_with_hidden_items(tmp_path: Path, scripts: Scripts) -> None:
 def test_generated_scenarios_and_battles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    monkeypatch.setattr(protocol, "BATTLES_EACH", 20)
+    monkeypatch.setitem(protocol.BATTLES_EACH, "border-skirmish", 20)
     really = generated_scenarios
     monkeypatch.setattr(protocol, "generated_scenarios", lambda kind: really(kind)[:3])
     kinds = {kind: scenarios_at_stake(TASKS[f"{kind}/caster"]) for kind in KINDS_GRADED}
@@ -632,7 +659,7 @@ def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: S
         ({"hidden": {"hidden-duel/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
         ({"generated": {"generated-phase/caster": [FIVE] * 5}}, "scores, found 5"),
         ({"axes": {"generated-lores-seen/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
-        ({"battles": {"redhorn-pass/caster": {"random": FIVE}}}, "random, greedy, veteran, found"),
+        ({"battles": {"redhorn-pass/caster": {"random": FIVE}}}, "veteran, phase-search, found"),
         (
             {"battles": {"redhorn-pass/caster": {name: [1.0] for name in POOL}}},
             "battles.redhorn-pass/caster.random: expected 5 runs or more, found 1",
@@ -713,7 +740,7 @@ def test_the_page_of_the_protocol_names_the_tasks() -> None:
         *(f"{budget:,} environment steps" for budget in protocol.BUDGETS.values()),
         *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
         f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
-        f"{protocol.BATTLES_EACH:,} battles",
+        *(f"{count:,} battles" for count in protocol.BATTLES_EACH.values()),
         f"{protocol.FIRST_SEED:,} + {protocol.SPACING:,} *r*",
         f"This is protocol {protocol.PROTOCOL}",
     ):
