@@ -10,16 +10,16 @@ import numpy as np
 import wfb_gym  # noqa: F401 - registers the ids
 from tests.engine.invariants import BROKEN, play_on
 from tests.fuzzing.laws import require_message
+from tests.fuzzing.mutations import pick
 from tests.fuzzing.running import Kind, Rng
 from tests.support.batches import random_actions
-from tests.support.playing import PHASES
+from tests.support.playing import BATTLE, IDS, PHASES
 from wfb_gym.engine.random_numbers import key_of_seed, new_rngs
 from wfb_gym.engine.state import new_states, new_work_spaces
 from wfb_gym.generating import Generation, generate
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario, ScenarioError, bundled_scenarios, load_scenario
 
-IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0", "wfb_gym/Battle-v0")
 OPPONENTS = ("random", "greedy", "veteran", ["random", "veteran"])
 BATTLES = ("border-skirmish", "redhorn-pass", "ford-of-the-green-lady")
 MISUSES = 40
@@ -68,10 +68,11 @@ def play_randomly(scenario: Scenario, seed: int, steps: int) -> None:
 
 def random_envs(rng: Rng, count: int) -> dict[str, Any]:
     """Return valid arguments of `gym.make_vec`."""
-    name = str(rng.choice(IDS))
-    scenario = str(rng.choice(BATTLES if name == IDS[2] and rng.random() < 0.5 else PHASES))
-    opponent = OPPONENTS[int(rng.integers(len(OPPONENTS)))]
-    return {"id": name, "num_envs": count, "scenario": scenario, "opponent": opponent}
+    name = pick(rng, (*IDS, BATTLE))
+    scenario = pick(rng, BATTLES if name == BATTLE and rng.random() < 0.5 else PHASES)
+    return {
+        "id": name, "num_envs": count, "scenario": scenario, "opponent": pick(rng, OPPONENTS)
+    }  # fmt: skip
 
 
 def _misuse(rng: Rng, folder: Path) -> str:
@@ -84,70 +85,57 @@ def _misuse(rng: Rng, folder: Path) -> str:
         _, infos = each.reset(seed=seed)
     rejected = 0
     for _ in range(MISUSES):
-        call = NONSENSE[int(rng.integers(len(NONSENSE)))]
+        name = pick(rng, list(NONSENSE))
         try:
-            call(envs, rng)
+            NONSENSE[name](envs, rng)
         except REJECTED as error:
             require_message(error)
             rejected += 1
         else:
-            raise AssertionError(f"accepted: {call.__name__}")
+            raise AssertionError(f"accepted: {name}")
         actions = random_actions(infos["action_mask"], rng)
         got, expected = envs.step(actions), twin.step(actions)
         for one, other in zip(got[:4], expected[:4], strict=True):
-            assert np.array_equal(one, other), f"{call.__name__} changed something"
+            assert np.array_equal(one, other), f"{name}: something changed"
         infos = got[4]
     assert rejected == MISUSES
     return "rejected"
 
 
-def _too_many(envs: Any, rng: Rng) -> None:
-    envs.step(np.zeros(int(rng.integers(4, 99)), np.int64))
+_ARGUMENTS: tuple[dict[str, Any], ...] = (
+    {"scenario": "no-such"}, {"scenario": 3}, {"opponent": "nobody"}, {"opponent": []},
+    {"opponent": "random:2"}, {"points_per_reward": float("inf")}, {"num_envs": 0},
+    {"points_per_reward": 1e-320}, {"points_per_reward": float("nan")}, {"num_envs": -3},
+    {"autoreset_mode": "Sometimes"}, {"render_mode": "smell"}, {"limits": "wide"},
+)  # fmt: skip
+_SEEDS = (-1, [1, 2, 3, 4], [1, 2, -3], 1.5, "one", [1, None, "x"], [1, 2])
+_MASKS = (np.ones(2, bool), np.zeros(3, bool), [True] * 3, np.ones(3, np.int64), "all")
 
 
-def _no_integers(envs: Any, rng: Rng) -> None:
-    envs.step(np.array([rng.normal(), np.nan, np.inf]))
+def _with_bad_state(envs: Any, rng: Rng) -> None:
+    whole = envs.get_state()
+    bad: list[Any] = [{}, None, {"envs": whole["envs"]}]
+    bad += [whole | {"envs": each} for each in (b"", "text")]
+    envs.set_state(pick(rng, bad))
 
 
-def _texts(envs: Any, _: Rng) -> None:
-    envs.step(["0", "pass", None])
-
-
-def _outside(envs: Any, rng: Rng) -> None:
-    action = int(rng.choice([-1, envs.single_action_space.n, 2**31, -(2**63), 2**63 - 1]))
+def _with_bad_action(envs: Any, rng: Rng) -> None:
+    action = pick(rng, (-1, int(envs.single_action_space.n), 2**31, -(2**63), 2**63 - 1))
     envs.step(np.array([0, 0, action]))
 
 
-def _bad_seed(envs: Any, rng: Rng) -> None:
-    seeds = [-1, [1, 2, 3, 4], [1, 2, -3], 1.5, "one", [1, None, "x"], [1, 2]]
-    envs.reset(seed=seeds[int(rng.integers(len(seeds)))])
-
-
-def _bad_mask(envs: Any, rng: Rng) -> None:
-    masks = [np.ones(2, bool), np.zeros(3, bool), [True] * 3, np.ones(3, np.int64), "all"]
-    envs.reset(options={"reset_mask": masks[int(rng.integers(len(masks)))]})
-
-
-def _bad_state(envs: Any, rng: Rng) -> None:
-    whole = envs.get_state()
-    bad = [{}, None, {**whole, "envs": b""}, {**whole, "envs": "text"}, {"envs": whole["envs"]}]
-    envs.set_state(bad[int(rng.integers(len(bad)))])
-
-
-def _bad_arguments(envs: Any, rng: Rng) -> None:
-    arguments: list[dict[str, Any]] = [
-        {"scenario": "no-such"}, {"scenario": 3}, {"opponent": "nobody"}, {"opponent": []},
-        {"opponent": "random:2"}, {"points_per_reward": float("inf")}, {"num_envs": 0},
-        {"points_per_reward": 1e-320}, {"points_per_reward": float("nan")}, {"num_envs": -3},
-        {"autoreset_mode": "Sometimes"}, {"render_mode": "smell"}, {"limits": "wide"},
-    ]  # fmt: skip
-    bad = arguments[int(rng.integers(len(arguments)))]
-    gym.make_vec(**{"id": "wfb_gym/Caster-v0", "num_envs": 2, **bad}).close()
-
-
-NONSENSE: tuple[Callable[[Any, Rng], None], ...] = (
-    _too_many, _no_integers, _texts, _outside, _bad_seed, _bad_mask, _bad_state, _bad_arguments,
-)  # fmt: skip
+NONSENSE: dict[str, Callable[[Any, Rng], object]] = {
+    "too many actions": lambda envs, rng: envs.step(np.zeros(int(rng.integers(4, 99)), np.int64)),
+    "no integers": lambda envs, rng: envs.step(np.array([rng.normal(), np.nan, np.inf])),
+    "texts": lambda envs, _: envs.step(["0", "pass", None]),
+    "an action": _with_bad_action,
+    "a seed": lambda envs, rng: envs.reset(seed=pick(rng, _SEEDS)),
+    "a mask": lambda envs, rng: envs.reset(options={"reset_mask": pick(rng, _MASKS)}),
+    "a state": _with_bad_state,
+    "arguments": lambda _, rng: gym.make_vec(
+        **{"id": IDS[0], "num_envs": 2, **pick(rng, _ARGUMENTS)}
+    ),
+}
 
 
 PLAY = Kind(_play, lambda: play_randomly(load_scenario("apprentice"), 1, 100))

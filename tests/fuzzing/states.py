@@ -14,14 +14,13 @@ from tests.fuzzing.mutations import change_leaf, damaged, pick
 from tests.fuzzing.running import Kind, Rng
 from tests.fuzzing.state_ranges import problems
 from tests.support.batches import random_actions
-from tests.support.playing import table_of
+from tests.support.playing import IDS, table_of
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.state import STATE, Node, new_states, new_work_spaces
 from wfb_gym.envs.kernel import ENVIRONMENT, Status
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 
-_IDS = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 _BATTLES = 128
 _ROUNDS = 40
 _OF_A_SITUATION = 4
@@ -131,9 +130,9 @@ def _check_step(space: Any, observations: Any, masks: Any) -> None:
 @cache
 def _environment(name: str, seat: int, is_single: bool) -> Any:
     if is_single:
-        env: Any = gym.make(_IDS[seat], scenario=name, opponent="random").unwrapped
+        env: Any = gym.make(IDS[seat], scenario=name, opponent="random").unwrapped
     else:
-        env = gym.make_vec(_IDS[seat], num_envs=1, scenario=name, opponent="random").unwrapped
+        env = gym.make_vec(IDS[seat], num_envs=1, scenario=name, opponent="random").unwrapped
     env.reset(seed=1)
     return env
 

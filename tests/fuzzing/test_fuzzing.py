@@ -4,6 +4,8 @@ import gc
 import json
 import mmap
 import sys
+from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,12 +26,14 @@ SEED = 20260707
 NEEDS = {"session": "nicegui", "server": "nicegui"}
 """Modules that kinds of input need, in addition to PyTorch for files."""
 ODD = """
-import os, sys, time
-from tests.fuzzing.running import Kind, work
+import itertools, os, sys
+from tests.fuzzing import running
+
+first = int(sys.argv[1])
+cases = itertools.count(first)
 
 def run(rng, folder):
-    case = ODD.case
-    ODD.case += 1
+    case = next(cases)
     if case == 1:
         raise ValueError("broken")
     if case == 3:
@@ -39,10 +43,8 @@ def run(rng, folder):
             pass
     return "accepted"
 
-class ODD:
-    case = int(sys.argv[1])
-
-work(Kind(run), "odd", 0, ODD.case)
+running.CASE_SECONDS = 2.0
+running.work(running.Kind(run), "odd", 0, first)
 """
 
 
@@ -80,15 +82,13 @@ def test_a_removed_check_is_found(name: str) -> None:
 
 
 def test_a_removal_names_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
-    for module in ("wfb_gym.rules.pools", "wfb_gym.rules.morale"):
+    module = "wfb_gym.rules.morale"
+    monkeypatch.setattr(SourceFileLoader, "get_code", SourceFileLoader.get_code)
+    for check, found in (("no such line", "0"), ('"""', "[1-9][0-9]*")):
         monkeypatch.delitem(sys.modules, module, raising=False)
-    remove(Removal("states", "wfb_gym.rules.pools", "no such line"))
-    with pytest.raises(ImportError, match="expected 'no such line' once, found it 0 times"):
-        __import__("wfb_gym.rules.pools")
-    remove(Removal("states", "wfb_gym.rules.morale", '"""', "'''"))
-    with pytest.raises(ImportError, match="once, found it"):
-        __import__("wfb_gym.rules.morale")
+        remove(Removal("states", module, check))
+        with pytest.raises(ImportError, match=f"expected '{check}' once, found it {found} times"):
+            import_module(module)
     with pytest.raises(RuntimeError, match="not loaded yet"):
         remove(Removal("states", "numpy", ""))
 
@@ -104,11 +104,8 @@ def test_removed_checks_are_in_the_sources(name: str) -> None:
 @pytest.mark.slow
 def test_cases_that_fail_crash_or_hang_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    code = ODD.replace("import Kind, work", "import *\nfrom tests.fuzzing import running")
-    code = code.replace("work(Kind", "running.CASE_SECONDS = 2.0\nrunning.work(Kind")
-    found = {
-        case: text for case, _, text in run_cases([sys.executable, "-c", code], seconds=1e9, most=7)
-    }
+    command = [sys.executable, "-c", ODD]
+    found = {case: text for case, _, text in run_cases(command, seconds=1e9, most=7)}
     assert sorted(found) == list(range(7))
     assert [case for case, text in found.items() if text] == [1, 3, 5]
     assert "ValueError: broken" in found[1]
