@@ -12,12 +12,9 @@ from wfb_gym.engine.state import State
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import RandomAgent
-from wfb_gym.players.interface import Agent
+from wfb_gym.players.interface import Agent, action_probabilities_of
 
 SCENARIOS = ("archmage-duel", "orc-shaman-hunt")
-
-
-ALL: Any = slice(None)
 
 
 class Asked(NamedTuple):
@@ -32,16 +29,23 @@ class Asked(NamedTuple):
         return Asked(self.observations[chosen], self.masks[chosen], self.positions.rows(chosen))
 
     def actions_of(self, agent: Agent) -> NDArray[np.int64]:
-        """Return actions; each agent gets copies, so it cannot change another's arguments."""
-        return agent.act(self.observations.copy(), self.masks.copy(), self.positions.rows(ALL))
+        """Return actions; the agent must not change its arguments."""
+        before = self._contents()
+        actions = agent.act(*self)
+        assert self._contents() == before
+        return actions
 
-    def chances_of(self, agent: Any) -> NDArray[np.float64]:
-        """Return probabilities; each agent gets copies."""
-        return np.asarray(
-            agent.action_probabilities(
-                self.observations.copy(), self.masks.copy(), self.positions.rows(ALL)
-            )
-        )
+    def chances_of(self, agent: Agent) -> NDArray[np.float64]:
+        """Return probabilities; the agent must not change its arguments."""
+        before = self._contents()
+        chances = action_probabilities_of(agent, *self)
+        assert self._contents() == before
+        return chances
+
+    def _contents(self) -> list[bytes]:
+        at = self.positions
+        arrays = self.observations, self.masks, at.packed_scenarios, at.scenario, at.states
+        return [np.asarray(each).tobytes() for each in arrays]
 
 
 @cache

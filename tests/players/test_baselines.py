@@ -12,8 +12,6 @@ from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.players.baselines import DETERMINISTIC, ScriptedAgent
 from wfb_gym.players.registry import make_agent
 
-from ..solver.small import small
-
 
 def played(opponent: Any, scenario: Any, seat: int) -> list[Any]:
     return play_batch(Batch(32, scenario, seat, opponent, None, Autoreset.SAME_STEP, 1.0), 20)
@@ -41,22 +39,15 @@ def test_in_the_learners_seat_they_play_like_the_batch(name: str) -> None:
 
 
 @pytest.mark.parametrize("seat", ["caster", "dispeller"])
-@pytest.mark.parametrize("name", ["greedy", "veteran", "veteran:0.25"])
+@pytest.mark.parametrize("name", ["greedy", "veteran", "veteran:0.25", "optimal", "optimal:0.25"])
 def test_their_exact_values_equal_those_of_their_names(name: str, seat: str) -> None:
     solution = solver.solve("archmage-duel", cache=True)
-    agent = make_agent(name, seed=1)
+    agent = make_agent(name, seed=1, scenario="archmage-duel", seat=seat)
     found = solver.normalised_score(solution, agent, seat)
     expected = solver.normalised_score(solution, name, seat)
     assert found.guaranteed == pytest.approx(expected.guaranteed, abs=1e-9)
     assert found.score is not None
-    assert 0 < found.score < 99
-
-
-def test_optimal_plays_the_moves_of_the_solution() -> None:
-    scenario = small("a Power Stone")
-    agent = ScriptedAgent("optimal", scenario, seat=0)
-    score = solver.normalised_score(solver.solve(scenario), agent, 0)
-    assert score.guaranteed == pytest.approx(score.optimum)
+    assert found.score == pytest.approx(100.0) if name == "optimal" else 0 < found.score < 99
 
 
 def test_optimal_reads_the_move_tables_of_several_scenarios() -> None:

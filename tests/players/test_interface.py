@@ -8,7 +8,7 @@ import pytest
 from wfb_gym.encoding.positions import sees_positions
 from wfb_gym.opponents.policy_spec import NAMES
 from wfb_gym.players.baselines import EpsilonAgent, RandomAgent
-from wfb_gym.players.interface import Agent, action_probabilities_of
+from wfb_gym.players.interface import Agent
 from wfb_gym.players.registry import make_agent
 
 from .asking import SCENARIOS, met
@@ -39,7 +39,7 @@ def test_answers_are_legal_and_depend_on_seed_and_position_only(
     assert len(set(actions.tolist())) > 2
     assert np.array_equal(asked.actions_of(made(name, scenario, seat)), actions)
 
-    chances = action_probabilities_of(agent, asked.observations, asked.masks, asked.positions)
+    chances = asked.chances_of(agent)
     assert chances.shape == asked.masks.shape
     assert chances.dtype == np.float64
     assert (chances >= 0.0).all()

@@ -42,6 +42,14 @@ def network_for(scenario: str | Scenario, seat: int, shape: str, width: int = 16
     return network
 
 
+def probabilities_of(network: PolicyNetwork, observations: Any, masks: Any) -> Any:
+    """Return the probabilities of a network; the values are finite."""
+    with torch.no_grad():
+        log_probs, values = network(torch.from_numpy(observations), torch.from_numpy(masks))
+    assert values.isfinite().all()
+    return log_probs.exp().numpy()
+
+
 def assert_legal(agent: NetworkAgent, shown: Asked) -> None:
     chosen = agent.act(shown.observations, shown.masks, shown.positions)
     assert shown.masks[np.arange(len(chosen)), chosen].all()
@@ -72,14 +80,9 @@ def saved(tmp_path: Path) -> Path:
 def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) -> None:
     shown = met(scenario, seat)
     network = network_for(scenario, seat, shape)
-    with torch.no_grad():
-        log_probs, values = network(
-            torch.from_numpy(shown.observations), torch.from_numpy(shown.masks)
-        )
-    probabilities = log_probs.exp().numpy()
+    probabilities = probabilities_of(network, shown.observations, shown.masks)
     assert (probabilities[~shown.masks] == 0.0).all()
     assert probabilities.sum(1) == pytest.approx(1.0, abs=1e-5)
-    assert np.isfinite(values.numpy()).all()
     assert_legal(NetworkAgent(network, seat), shown)
 
 
@@ -100,9 +103,7 @@ def test_every_point_of_a_comet_has_a_chance() -> None:
     assert network.limits.own.comet_points == len(battle.legal_actions()) > 1
     view = View(battle.packed_scenarios, 0, network.limits)
     observations, masks = view.show(np.zeros(1, np.int64), states_of(battle))
-    with torch.no_grad():
-        log_probs, _ = network(torch.from_numpy(observations), torch.from_numpy(masks))
-    assert np.array_equal(log_probs.exp().numpy() > 0.0, masks)
+    assert np.array_equal(probabilities_of(network, observations, masks) > 0.0, masks)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -349,9 +350,7 @@ def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
     """Return probabilities of the opening nominations by spell name, and of stopping."""
     view = View(pack(scenario), 0, network.limits)
     shown = view.show(np.zeros(1, np.int64), states_of(Battle(pack(scenario))))
-    with torch.no_grad():
-        log_probs, _ = network(*map(torch.from_numpy, shown))
-    probabilities = log_probs.exp().numpy()[0]
+    probabilities = probabilities_of(network, *shown)[0]
     first, count = view.codec.ranges["spells"]
     names = [spell.name for spell in scenario.caster.wizards[0].spells]
     return {"stop": float(probabilities[0])} | dict(
