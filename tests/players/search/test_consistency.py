@@ -141,20 +141,23 @@ def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) ->
     assert values[PASS] > 0.0
 
 
-def test_points_of_a_spell_in_play_count_once_when_a_phase_ends() -> None:
-    """It cannot be dispelled or cast again."""
+@pytest.mark.parametrize(("phases", "counted"), [(1, 1.0), (3, 3.0), (6, 6.0), (7, 6.5)])
+def test_a_spell_in_play_scores_once_in_this_phase_and_the_next_five(
+    phases: int, counted: float
+) -> None:
+    """It cannot be dispelled or cast again; its chance to last for each further phase is 1/2."""
     ward = lasting("Ward", 12, 0.0, worth_per_phase=10.0, in_play=True)
     battle = game(
         army(wizard(2, ward, spell("Bolt", 12)), power_dice=1),
         army(power_dice=0, dispel_dice=0),
-        phases=3,
+        phases=phases,
     )
     agent, after, gained = PhaseSearchAgent(), battle.copy(), 0.0
     while after.state.phase == 0:
         gained += after.act(PASS)
     assert gained == 10.0
-    assert value_after(agent, battle, after) == pytest.approx(20.0)
-    assert agent.action_values(battle)[PASS] == pytest.approx(30.0)
+    assert value_after(agent, battle, after) == pytest.approx(10.0 * counted - gained)
+    assert agent.action_values(battle)[PASS] == pytest.approx(10.0 * counted)
 
 
 def test_a_position_has_the_value_of_the_spells_in_its_duel() -> None:

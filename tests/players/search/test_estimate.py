@@ -10,17 +10,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from tests.support.builders import army, game, miscast, spell, wizard
+from tests.support.builders import army, game, known, miscast, spell, unit, wizard
 from wfb_gym.encoding.positions import position_of
 from wfb_gym.engine import queries
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_IN_PLAY, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import DispelAttempt, Node, new_work_spaces
-from wfb_gym.packing import pack
 from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.mcts import MctsAgent
-from wfb_gym.scenario import scenario_from_dict
 
 from .positions import positions, scenario_of
 
@@ -103,22 +101,15 @@ NAMES = [
     "horrors-in-the-mist", "phase-2000:3", "duel-3:5", "siege:0", "siege:1",
 ]  # fmt: skip
 WITHOUT_STRIKES = ("storm-council", "long-siege", "duel-3:5")
-FIRE = {
-    "name": "fire-and-light",
-    "caster": {
-        "wizards": [
-            {"name": "Bright Wizard", "level": 4, "spells": [{"name": "Fire Ball"}]},
-            {"name": "Light Wizard", "level": 2, "wounds": 2, "points": 140.0,
-             "spells": [{"name": "Healing Hand"}]},
-        ],
-        "power_dice": 3,
-    },
-    "dispeller": {
-        "units": [{"name": "Boyz", "toughness": 3, "models": 40, "points": 10.0}],
-        "dispel_dice": 0,
-    },
-}  # fmt: skip
-"""Return a strike and a spell that heals, against no dispel dice or scrolls."""
+
+
+def fire_and_light() -> Battle:
+    """Return a strike and a spell that heals, against no dispel dice or scrolls."""
+    light = wizard(2, known("Healing Hand"), name="Light Wizard", wounds=2, points=140.0)
+    return game(
+        army(wizard(4, known("Fire Ball")), light, power_dice=3),
+        army(units=[unit("Boyz", 40, points=10.0)], dispel_dice=0),
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -174,7 +165,7 @@ def test_a_strike_keeps_the_estimate_on_average(name: str) -> None:
 
 def test_mcts_counts_remaining_strikes_of_a_spell() -> None:
     """By first estimates, more dice are better: a successful cast has a value above 0."""
-    battle, action = Battle(pack(scenario_from_dict(FIRE))), np.zeros(1, np.int64)
+    battle, action = fire_and_light(), np.zeros(1, np.int64)
     battle.act(FIRST_CAST)
     assert battle.node == Node.POOL_DICE
     asked = position_of(battle)
@@ -199,7 +190,7 @@ def test_the_free_spell_of_a_miscast_counts_against_the_caster() -> None:
 
 @pytest.mark.parametrize("wounds", [0, 1])
 def test_healing_counts(wounds: int) -> None:
-    battle = Battle(pack(scenario_from_dict(FIRE)))
+    battle = fire_and_light()
     battle.state.wounds[0, 1] -= wounds
     healed = {code - FIRST_CAST for code in battle.legal_actions()} & {1}
     assert bool(healed) == bool(wounds)

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.support.builders import Data, army, lasting, miscast, spell, unit, wizard
-from wfb_gym.engine.actions import PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -116,14 +115,3 @@ def test_a_scroll_has_the_price_of_the_spell_that_it_stops_in_the_next_phase(
     assert agent.action_values(battle)
     price = price_of_scroll(battle.packed, 1, agent._scratch.future)
     assert price == pytest.approx((0.4 if with_units else 1.0) * 20.0 * 29 / 36)
-
-
-@pytest.mark.parametrize(("phases", "counted"), [(1, 1.0), (6, 6.0), (7, 6.5)])
-def test_a_spell_in_play_scores_in_this_phase_and_the_next_five(
-    phases: int, counted: float
-) -> None:
-    """It cannot be dispelled or cast again; its chance to last for each further phase is 1/2."""
-    ward = lasting("Ward", 12, 0.0, worth_per_phase=10.0, in_play=True)
-    caster = army(wizard(2, ward, spell("Bolt", 12)), power_dice=1)
-    made = battle_of(caster, army(power_dice=0, dispel_dice=0), phases)
-    assert PhaseSearchAgent().action_values(start(made))[PASS] == pytest.approx(10.0 * counted)
