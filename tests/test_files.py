@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support.scripts import run_python
 from wfb_gym.files import (
     MOST_TEXT,
     DamagedFileError,
@@ -101,14 +102,9 @@ def test_a_folder_is_locked_by_one_process_until_it_ends(tmp_path: Path) -> None
         "import sys; from wfb_gym.files import lock_folder\n"
         "with lock_folder(sys.argv[1]): print('kept')\n"
     )
-
-    def try_it() -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", other, str(tmp_path)]
-        return subprocess.run(command, check=False, capture_output=True, text=True)
-
     with lock_folder(tmp_path):
-        assert try_it().stderr.splitlines()[-1].startswith("BlockingIOError")
-    assert try_it().stdout == "kept\n"
+        assert "\nBlockingIOError" in run_python("-c", other, tmp_path).err
+    assert run_python("-c", other, tmp_path).out == "kept\n"
 
 
 def archive_of(path: Path, members: dict[str, bytes], packed: int = zipfile.ZIP_DEFLATED) -> Path:

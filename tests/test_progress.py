@@ -7,14 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.solver.test_progress import Terminal
 from wfb_gym import _progress
 from wfb_gym._compiler.core import Core
 from wfb_gym._progress import ProgressBar, printed_lines, shown_by, tell
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def replace_stderr(monkeypatch: pytest.MonkeyPatch, out: io.StringIO) -> io.StringIO:

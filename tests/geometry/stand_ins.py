@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, cast
 
 from wfb_gym.geometry import Aim, Deployment, Strike, Verdict
@@ -85,13 +86,6 @@ class Terrain:
     blocks_sight: bool = False
 
 
-@dataclass(frozen=True)
-class Field:
-    width: float = 72.0
-    depth: float = 48.0
-    terrain: tuple[Terrain, ...] = ()
-
-
 def deployment(
     ours: tuple[Unit | Character, ...] = (),
     theirs: tuple[Unit | Character, ...] = (),
@@ -108,7 +102,7 @@ def deployment(
         )
         for side in (ours, theirs)
     ]
-    field = Field(terrain=terrain) if battlefield else None
+    field = SimpleNamespace(width=72.0, depth=48.0, terrain=terrain) if battlefield else None
     return deployment_of(cast(Any, armies), cast(Any, field), ruleset)
 
 

@@ -1,9 +1,7 @@
-import subprocess
-import sys
-
 import pytest
 
 from tests.geometry.stand_ins import Character, Terrain, Unit, deployment
+from tests.support.scripts import run_python
 
 Pieces = tuple[Unit | Character, ...]
 
@@ -83,7 +81,4 @@ def test_shapely_is_imported_only_for_a_battlefield() -> None:
         "    here.misplacements()\n"
         "    print('shapely' in sys.modules)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["False", "True"]
+    assert run_python("-c", script).out.split() == ["False", "True"]

@@ -253,11 +253,10 @@ def start(made: Scenario) -> Battle:
     return Battle(pack(made))
 
 
-def explored(made: Scenario, *, merging: bool) -> tuple[GameGraph, int]:
+def explored(made: Scenario, *, merging: bool = True, threads: int = 1) -> tuple[GameGraph, int]:
     """Return every position of a scenario, and the node of the first."""
-    battle = start(made)
-    positions = GameGraph(pack(made), ROOM, merging=merging)
-    return positions, positions.explore(battle.state)
+    positions = GameGraph(pack(made), ROOM, merging=merging, threads=threads)
+    return positions, positions.explore(start(made).state)
 
 
 def everywhere(positions: GameGraph, battle: Battle) -> Iterator[int]:

@@ -11,14 +11,11 @@ from open_spiel.python.algorithms.best_response import BestResponsePolicy
 from open_spiel.python.policy import Policy, UniformRandomPolicy
 
 from wfb_gym import solver
-from wfb_gym.engine.legal import legal_actions
-from wfb_gym.engine.random_numbers import new_rngs
-from wfb_gym.engine.state import new_work_spaces
 from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, load_battle
-from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action
-from wfb_gym.opponents.move_tables import no_move_tables
+from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.scenario import Scenario, scenario_from_dict
 
+from ..opponents.test_scripted import Player
 from .oracle import ONE_TURN, REMAINS, Army, Duel, Row, Spell, scenario, value
 from .spiel import Atlas, ByPosition, Choices, Mover, seen_policy, step_of
 
@@ -117,16 +114,10 @@ def mixed(atlas: Atlas, seed: int) -> Choices:
 
 def scripted(atlas: Atlas, kind: Scripted, epsilon: float) -> Choices:
     """Return a scripted player that plays a random legal action with probability `epsilon`."""
-    work, rng = new_work_spaces()[0], new_rngs(1)[0]
-    move_tables, move_storage = no_move_tables()
-    found = {}
+    player, found = Player(kind), {}
     for at in atlas.decisions():
-        battle = at.battle()
-        count = legal_actions(battle.packed, battle.state, work)
-        player = ScriptedPlayer(int(kind), move_tables[0], move_storage)
-        action = int(choose_action(player, battle.packed, battle.state, work, count, rng))
-        found[at.text] = dict.fromkeys(at.steps, epsilon / count)
-        found[at.text][step_of(at, action)] += 1 - epsilon
+        found[at.text] = dict.fromkeys(at.steps, epsilon / len(at.steps))
+        found[at.text][step_of(at, player(at.battle()))] += 1 - epsilon
     return found
 
 

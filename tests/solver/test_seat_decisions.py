@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tests.support.builders import army, miscast, spell, wizard
 from tests.support.playing import highest, lowest
 from wfb_gym import solver
-from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import seat_decisions
 from wfb_gym.solver.seat_decisions import SeatDecisions
 
@@ -302,9 +301,3 @@ def test_hashes_depend_on_every_bit_and_on_the_salt() -> None:
     for salt in (0, 1):
         seat_decisions.hash_rows(rows, np.uint64(salt), marks[salt])
     assert len(np.unique(np.concatenate(marks))) == 80
-
-
-def test_scenarios_are_solved_on_demand() -> None:
-    value = solver.evaluate(load_scenario("apprentice"), "optimal", "optimal")
-    assert value == pytest.approx(solver.solve("apprentice").value, abs=CLOSE)
-    assert solver.evaluate("apprentice", "optimal", "optimal") == value

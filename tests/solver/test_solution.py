@@ -120,6 +120,8 @@ def test_only_decisions_have_actions() -> None:
 def test_scenarios_are_named_read_or_given() -> None:
     given = solver.solve(load_scenario("apprentice"))
     assert solver.solve("apprentice").value == given.value
+    value = solver.evaluate("apprentice", "optimal", "optimal")
+    assert value == pytest.approx(given.value, abs=1e-9)
     assert given.scenario.name == "apprentice"
     with pytest.raises(ScenarioError):
         solver.solve("apprentise")

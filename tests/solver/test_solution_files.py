@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.test_files import archive_of, npy
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
@@ -37,28 +38,16 @@ def members(path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def write_archive(path: Path, held: dict[str, bytes]) -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in held.items():
-            archive.writestr(name, data)
-
-
 def rewrite(path: Path, **changed: bytes | None) -> None:
     """Write an archive again with some members changed or, for None, removed."""
     held = {name: changed.get(name.partition(".")[0], data) for name, data in members(path).items()}
-    write_archive(path, {name: data for name, data in held.items() if data is not None})
+    archive_of(path, {name: data for name, data in held.items() if data is not None})
 
 
 def with_header(path: Path, **changed: Any) -> None:
     header = {**json.loads(members(path)["header.json"]), **changed}
     kept = {key: value for key, value in header.items() if value is not ...}
     rewrite(path, header=json.dumps(kept).encode())
-
-
-def npy(array: Any) -> bytes:
-    written = io.BytesIO()
-    np.lib.format.write_array(written, np.asarray(array), allow_pickle=False)
-    return written.getvalue()
 
 
 def array_of(path: Path, name: str) -> Any:
@@ -118,7 +107,7 @@ def test_other_and_incomplete_files_are_rejected(saved: Path) -> None:
     for header in (b"[]", b"null", b'{"format": "else"}', b"{", b"\xff"):
         rewrite(saved, header=header)
         assert_rejected(saved)
-    write_archive(saved, {"policy.pth": b"weights"})
+    archive_of(saved, {"policy.pth": b"weights"})
     assert_rejected(saved, DAMAGED)
     cut = [whole[: int(share * len(whole))] for share in (0.0, 0.001, 0.3, 0.7, 0.99, 0.999)]
     for content in (b"no archive at all", b"PK\x05\x06" + bytes(18), *cut):
@@ -187,9 +176,8 @@ def test_solving_may_have_taken_no_time(saved: Path) -> None:
 def test_arrays_that_do_not_fit_together_are_rejected(saved: Path, name: str) -> None:
     whole = saved.read_bytes()
     array = array_of(saved, name)
-    pickled = io.BytesIO()  # an array of objects, which is never unpacked
-    np.lib.format.write_array(pickled, np.array([{}, {}]), allow_pickle=True)
-    wrong = [None, b"", npy(array)[:-1], npy(np.zeros((2, 2, 2), array.dtype)), pickled.getvalue()]
+    objects = npy(np.array([{}, {}]))  # pickled, and never unpacked
+    wrong = [None, b"", npy(array)[:-1], npy(np.zeros((2, 2, 2), array.dtype)), objects]
     if name not in ("merging", "origin", "moves"):
         wrong.append(npy(array.astype(np.float32)))
     if array.ndim:
@@ -274,7 +262,7 @@ def test_archives_with_more_than_a_solution_are_rejected(saved: Path) -> None:
         ({"header.json": b"[" * 12_000_000}, "header.json: expected at most 1,048,576 bytes"),
         ({"more.npy": b""}, r"expected 9 members, found 10: .* .'more.npy'"),
     ):
-        write_archive(saved, whole | changed)
+        archive_of(saved, whole | changed)
         assert saved.stat().st_size < 2**20
         assert_rejected(saved, message)
 

@@ -8,7 +8,7 @@ import pytest
 
 from wfb_gym import solver
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import backward_induction, game_graph
 from wfb_gym.solver.game_graph import GameGraph
 from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
@@ -21,12 +21,6 @@ DUEL = "archmage-duel"
 LARGER = "seventh-edition-duel"
 
 
-def explored_by(threads: int, made: Scenario, *, merging: bool = True) -> tuple[GameGraph, int]:
-    """Return every position of a scenario, and the node of the first."""
-    graph = GameGraph(pack(made), ROOM, merging=merging, threads=threads)
-    return graph, graph.explore(start(made).state)
-
-
 @pytest.mark.parametrize("merging", [False, True])
 @pytest.mark.parametrize(("name", "threads"), [*zip(SOME, (2, 3, 5, 2, 3), strict=True)])
 def test_growth_while_threads_search_changes_nothing(
@@ -34,7 +28,7 @@ def test_growth_while_threads_search_changes_nothing(
 ) -> None:
     expected, _ = explored(small(name), merging=merging)
     tiny(monkeypatch)
-    found, root = explored_by(threads, small(name), merging=merging)
+    found, root = explored(small(name), merging=merging, threads=threads)
     assert len(found._searches) == threads
     assert root == found.size - 1
     assert found.find(start(small(name)).state) == root
@@ -44,7 +38,7 @@ def test_growth_while_threads_search_changes_nothing(
 
 
 def test_all_arrays_grow_while_threads_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected, _ = explored(load_scenario(DUEL), merging=True)
+    expected, _ = explored(load_scenario(DUEL))
     answers: set[tuple[GraphStatus, bool]] = set()
     grown = GameGraph._grow
 
@@ -54,7 +48,7 @@ def test_all_arrays_grow_while_threads_search(monkeypatch: pytest.MonkeyPatch) -
 
     tiny(monkeypatch)
     monkeypatch.setattr(GameGraph, "_grow", grow)
-    found, _ = explored_by(2, load_scenario(DUEL))
+    found, _ = explored(load_scenario(DUEL), threads=2)
     assert {answer for answer, together in answers if together} >= {
         GraphStatus.NODES_FULL, GraphStatus.INDEX_FULL, GraphStatus.STEPS_FULL,
         GraphStatus.NEW_KEY_BITS, GraphStatus.HALTED,
@@ -90,7 +84,7 @@ def test_large_games_have_the_same_values(
 
 
 def test_small_games_have_the_same_nodes_in_the_same_order() -> None:
-    one, other = (explored_by(threads, load_scenario(DUEL))[0] for threads in (1, 4))
+    one, other = (explored(load_scenario(DUEL), threads=threads)[0] for threads in (1, 4))
     assert len(other._searches) == 1
     assert same(one, other)
 
@@ -104,7 +98,7 @@ def test_stopping_one_thread_stops_all_and_the_search_may_resume(
     is_saved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = load_scenario(DUEL)
-    expected, _ = explored(made, merging=True)
+    expected, _ = explored(made)
     monkeypatch.setattr(game_graph, "_SLICE", 200)
     monkeypatch.setattr(game_graph, "_ALONE", 200)
     found = GameGraph(pack(made), ROOM, merging=True, threads=3)
@@ -136,7 +130,7 @@ def test_errors_of_a_thread_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(game_graph, "run", break_down)
     monkeypatch.setattr(game_graph, "_ALONE", 0)
     with pytest.raises(StoppedError):
-        explored_by(2, load_scenario(DUEL))
+        explored(load_scenario(DUEL), threads=2)
     assert named_threads() == []
 
 

@@ -3,6 +3,7 @@
 import re
 from xml.etree import ElementTree as ET
 
+from tests.support.pages import blocks
 from tools.documents import find_stale_files
 from tools.gallery import FOLDER, PAGE, draw_card, make_gallery
 from wfb_gym.scenario import load_scenario
@@ -13,15 +14,14 @@ def test_the_page_and_its_pictures_are_current() -> None:
 
 
 def test_its_code_runs() -> None:
-    first, *rest = re.findall(
-        r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL
-    )
+    text = PAGE.read_text(encoding="utf-8")
+    first, *rest = blocks(text, "python")
     names: dict[str, object] = {}
     exec(first, names)
     for code in (rest[0], rest[-1]):
         exec(code, names)
     assert [re.findall(r'scenario="(.+)"', code) for code in rest] == [
-        [name] for name in re.findall(r"^### (.+)$", PAGE.read_text("utf-8"), re.MULTILINE)
+        [name] for name in re.findall(r"^### (.+)$", text, re.MULTILINE)
     ]
 
 
