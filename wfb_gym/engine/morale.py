@@ -278,6 +278,51 @@ def resolve_panic(packed: PackedScenario, state: State, passes: bool) -> float:
     return 0.0 if passes else set_flight(packed, state, army, unit, True)
 
 
+# --- rolls to come -------------------------------------------------------------------------
+
+
+@jit(forceinline=False)
+def points_of_flight_to_come(packed: PackedScenario, state: State) -> float:
+    """Return the expected points of the coming Panic tests and rally rolls.
+
+    These are the tests at the end of this phase and the rally rolls at the start of all later
+    phases, if the models left stay the same. Without victory points, the result is 0.
+
+    Args:
+        packed: the scenario.
+        state: a decision; not modified.
+
+    Returns:
+        Points from the first army's perspective.
+    """
+    points = 0.0
+    if not (packed.panic and packed.victory_points):
+        return points
+    for army in range(ARMIES):
+        later = int64(packed.phases - 1 - state.phase)
+        rolls = later // 2 if army == state.active else (later + 1) // 2
+        for index in range(TARGETS):
+            if not _flees_on_its_own(packed, state, army, index):
+                continue
+            fails = 1.0 - PASS_CHANCE[leadership(packed, state, army, index)]
+            never_rallies = 1.0
+            if is_enough_to_rally(packed, state, army, index):
+                never_rallies = fails**rolls
+            fled = bool(flees(state, army, index))
+            chance = 0.0
+            if fled:
+                chance = 1.0 - never_rallies
+            elif index < UNITS and state.phase_models[army, index]:
+                left = int64(wounds_left(state, army, index))
+                if left <= most_for_test(packed, state, army, index):
+                    chance = fails * never_rallies
+            if chance > 0.0:
+                fleeing = state.fleeing[army]
+                points += chance * set_flight(packed, state, army, index, not fled)
+                state.fleeing[army] = fleeing
+    return float(points)
+
+
 @jit(forceinline=False)
 def forget_flight(packed: PackedScenario, state: State) -> None:
     """In the last phase, clear the flight of targets for which it no longer matters."""

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from experiments.common import play_battles
+from tests.support.builders import PASS, aimed, army, game, unit, wizard
 from wfb_gym import solver
 from wfb_gym._records import new_records
 from wfb_gym.encoding.positions import PositionArrays, position_of
@@ -67,6 +68,17 @@ def test_searching_to_the_end_is_optimal_play(scenario: str, name: str, seat: in
     agent = ExpectimaxAgent(max_transitions=UNBOUNDED)
     score = solver.normalised_score(made, agent if name == "expectimax" else make_agent(name), seat)
     assert score.guaranteed == pytest.approx(score.optimum, abs=1e-6)
+
+
+def test_search_does_not_pass_because_a_unit_will_rally() -> None:
+    """The unit rallies with the same probability whether or not the wizard casts."""
+    bolt = aimed("Bolt", damage={"hits": "1", "strength": 4})
+    own = army(wizard(2, bolt), units=[unit("Guard", 20, fleeing=True)])
+    rules = {"scoring": "victory_points"}
+    battle = game(own, army(units=[unit("Spears", 10)]), phases=3, rules=rules)
+    found = PlySearchAgent().action_values(battle)
+    assert found[PASS] > 0.0
+    assert all(found[code] > found[PASS] for code in found if code != PASS)
 
 
 def test_expectimax_plays_better_with_more_depth() -> None:

@@ -23,6 +23,7 @@ from wfb_gym.engine.actions import (
 )
 from wfb_gym.engine.dispelling import bonus_to_dispel, dispel_probability_of
 from wfb_gym.engine.legal import legal_actions
+from wfb_gym.engine.morale import points_of_flight_to_come
 from wfb_gym.engine.odds import DISPEL_CHANCE, dispel_need
 from wfb_gym.engine.queries import (
     attempt_pool,
@@ -201,16 +202,15 @@ def position_value(
         most_spells: maximum number of spells in a duel.
         scratch: arrays; `future` is only read, the others are overwritten.
     """
+    points = float(points_of_flight_to_come(packed, state))
     if state.phase != phase:
-        return _value_beyond(packed, state, phase, scratch.future)
+        return points + _value_beyond(packed, state, phase, scratch.future)
     count = action_points(packed, state, most_spells, False, scratch)
     best = -np.inf
     for i in range(count):
         if scratch.points[i] > best:
             best = float(scratch.points[i])
-    if best == -np.inf:
-        return 0.0
-    return gain(state.mover, best)
+    return points + gain(state.mover, best) if best > -np.inf else points
 
 
 @jit(forceinline=False)
