@@ -130,6 +130,7 @@ def check(scenario: Scenario, options: Generation) -> Any:
     """Check the laws of every generated scenario; returns the packed scenario."""
     assert scenario.phases == options.phases
     assert scenario.ruleset == options.ruleset
+    assert scenario.rules_in_force.scoring == options.scoring
     assert (scenario.battlefield is not None) == options.battlefield
     for army in scenario.armies:
         check_points_and_slots(scenario, army, options)
@@ -172,6 +173,7 @@ def wishes(draw: st.DrawFn) -> Generation:
             points=draw(st.integers(500, 2000)),
             phases=draw(st.integers(1, 12)),
             ruleset=draw(st.sampled_from(["6e", "7e"])),
+            scoring=draw(st.sampled_from(["points", "victory_points"])),
             lores=tuple(draw(st.lists(st.sampled_from(LORES), unique=True))),
             armies=tuple(draw(st.lists(st.sampled_from(bundled_armies()), unique=True))),
             opposition=draw(st.sampled_from(["any", "wizards", "dwarfs", "daemons", "none"])),
@@ -239,6 +241,15 @@ def test_a_seed_makes_the_same_scenario_as_before() -> None:
     # Results with old seeds are comparable only as long as this holds. A change of the generator,
     # of the army lists or of the items needs a new value here and an entry in the changelog.
     assert digest(generate(20_000)) == PINNED
+
+
+def test_scoring_changes_nothing_else() -> None:
+    by_points, by_victory = (
+        generate(1, Generation(scoring=scoring)).model_dump()
+        for scoring in ("points", "victory_points")
+    )
+    assert by_points.pop("rules") != by_victory.pop("rules")
+    assert by_points == by_victory
 
 
 def test_seeds_make_different_scenarios() -> None:
@@ -330,6 +341,10 @@ def test_only_requested_lores_and_armies_occur(seed: int) -> None:
         ({"units": True}, "units: expected a whole number from 3 to 10, found true"),
         ({"duel": 1}, "duel: expected true or false, found 1"),
         ({"ruleset": "8e"}, 'ruleset: expected a known value (did you mean 6e or 7e?), found "8e"'),
+        (
+            {"scoring": "wounds"},
+            'scoring: expected a known value (points, victory_points), found "wounds"',
+        ),
         ({"lores": "Fire"}, 'lores: expected a tuple of names, found "Fire"'),
         ({"lores": ("Metl",)}, 'lores[0]: expected a lore (did you mean Metal?), found "Metl"'),
         (

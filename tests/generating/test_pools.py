@@ -114,7 +114,8 @@ def test_sizes_are_those_of_the_options() -> None:
     options = Generation(characters=4, units=6, spells=10, items=5)
     assert Generated(options=options).sizes == Sizes(4, 6, 10, 5, POINTS)
     assert Generated().sizes == Sizes(3, 5, 9, 4, POINTS)
-    for without in ({"phases": 1}, {"battlefield": False}):  # no Comet falls on any point
+    # no Comet falls on any point
+    for without in ({"phases": 1}, {"battlefield": False}, {"lores": ("Fire", "Death")}):
         assert Generated(options=Generation(**without)).sizes == Sizes(3, 5, 9, 4, 0)
 
 

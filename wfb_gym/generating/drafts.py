@@ -139,6 +139,8 @@ def scenario_document(
         "ruleset": options.ruleset,
         "phases": options.phases,
     }
+    if options.scoring != "points":  # every edition's own scoring
+        document["rules"] = {"scoring": options.scoring}
     has_places = options.battlefield and not options.duel
     if has_places:
         document["battlefield"] = {"width": WIDTH, "depth": DEPTH, "terrain": tuple(terrain)}

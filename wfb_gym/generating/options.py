@@ -11,9 +11,9 @@ from typing import Any, Literal, NamedTuple, get_args
 from wfb_gym.scenario.errors import Problem, ScenarioError, format_value
 from wfb_gym.scenario.fields import python_value
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
-from wfb_gym.scenario.rulesets import Edition
+from wfb_gym.scenario.rulesets import Edition, Scoring
 from wfb_gym.scenario.sizes import ITEMS, PHASES, POINTS, UNITS, WIZARDS
-from wfb_gym.scenario.spells import lore_names
+from wfb_gym.scenario.spells import lore_names, spells_of_lore
 from wfb_gym.suggestions import one_of
 
 _RANGES = {
@@ -63,6 +63,7 @@ class Generation:
         points: points limit per army, 500 to 2000. At least nine tenths are spent.
         phases: number of magic phases in a battle, 1 to 12.
         ruleset: edition of the rules, "6e" or "7e".
+        scoring: basis of the rewards, "points" for all losses or "victory_points".
         lores: lores that wizards may choose. If empty, all lores.
         armies: allowed army lists from ``data/armies``. If empty, all lists.
         opposition: the second army's magic defence: "wizards" from any list except Daemons,
@@ -86,6 +87,7 @@ class Generation:
     points: int = 1000
     phases: int = 6
     ruleset: Edition = "6e"
+    scoring: Scoring = "points"
     lores: tuple[str, ...] = ()
     armies: tuple[str, ...] = ()
     opposition: Opposition = "any"
@@ -108,7 +110,11 @@ class Generation:
             or not isinstance(value, int)
             or not low <= value <= high
         ]
-        for key, choices in (("ruleset", Edition), ("opposition", Opposition)):
+        for key, choices in (
+            ("ruleset", Edition),
+            ("scoring", Scoring),
+            ("opposition", Opposition),
+        ):
             value, known = getattr(self, key), get_args(choices)
             if value not in known:
                 expected = one_of(known, str(value), "a known value")
@@ -141,9 +147,15 @@ class Generation:
         """Upper bounds on each army's sizes in any scenario with these options."""
         if self.duel:
             return Sizes(self.characters, 0, self.spells, self.items, 0)
-        comets_fall = self.battlefield and self.phases > 1
+        comets_fall = self.battlefield and self.phases > 1 and self._has_comets
         points = POINTS if comets_fall else 0
         return Sizes(self.characters, self.units, self.spells, self.items, points)
+
+    @property
+    def _has_comets(self) -> bool:
+        """Whether a lore has a spell that is aimed at a point on the battlefield."""
+        effects = (spell.effect for lore in self.lores for spell in spells_of_lore(lore))
+        return any(effect is not None and effect.target == "point" for effect in effects)
 
 
 class Slots(NamedTuple):
