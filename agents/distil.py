@@ -7,8 +7,9 @@
 
 Solves generated scenarios of the train split, keeps the exact value of every action at a few
 hundred decisions of each, and trains an entity network (`wfb_gym.players.network`) to prefer the
-best action, in both seats. --kind selects the kinds of scenarios (`wfb_gym.generating.KINDS`, or
-the seen kinds of a benchmark axis). No dice are rolled: each target is an exact expected value.
+best action, in both seats. --kind selects the kinds of scenarios (`wfb_gym.generating.KINDS`, the
+seen kinds of a benchmark axis, or `HARD_KINDS`). No dice are rolled: each target is an exact
+expected value.
 The policy is then graded exactly in scenarios of the test split, which are never trained on.
 
 Writes into the run's folder: policy.npz (`wfb_gym.players.learned.NetworkAgent` plays it),
@@ -55,7 +56,7 @@ from experiments import command_lines, common
 from experiments.progress import progress
 from experiments.workers import Workers, open_workers
 from wfb_gym.files import atomic_write_text, wrap_read_errors
-from wfb_gym.generating import KINDS, KINDS_OF_AXES
+from wfb_gym.generating import ALL_KINDS
 from wfb_gym.players.learned import EITHER, NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.seats import SEATS
@@ -156,8 +157,7 @@ def run(settings: Settings, workers: Workers, resume: bool) -> dict[str, Any]:
         with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
             check_same_settings(state["settings"], common.settings_as_json(settings), NOT_LEARNED)
     check_targets(settings)
-    known = KINDS | KINDS_OF_AXES
-    kinds = tuple(known[kind] for kind in settings.kind)
+    kinds = tuple(ALL_KINDS[kind] for kind in settings.kind)
     source = TargetSource(
         kinds,
         settings.targets,

@@ -31,20 +31,20 @@ import numpy as np
 from experiments import common
 from experiments.experiment import Experiment
 from experiments.figures.generalisation import draw_generalisation
-from experiments.leaderboards.protocol import OPTIONS, GeneratedScenario, grade_generated
+from experiments.leaderboards.protocol import GeneratedScenario, grade_generated
 from experiments.leaderboards.searching import find_generated_scenarios
 from experiments.outcomes import Line, Results, Run
 from experiments.statistics import share_of_stakes
 from experiments.tables import ResultTable, texts
 from wfb_gym.cli.parser import option
-from wfb_gym.generating import OPTIONS_BY_NAME, TRAIN_SEEDS, Generated
+from wfb_gym.generating import ALL_KINDS, OPTIONS_BY_NAME, TRAIN_SEEDS, Generated
 from wfb_gym.players.registry import check_agent
 from wfb_gym.seats import SEATS
 
 UNSEEN = len(TRAIN_SEEDS) // 2
 """First seed of the unseen scenarios. A training must use fewer scenarios."""
 GROUPS = ("seen", "unseen")
-_NAMES = {options: name for name, options in OPTIONS.items()}
+_NAMES = {options: name for name, options in ALL_KINDS.items()}
 """Names of the benchmark's kinds, whose scenarios can be solved, by options."""
 
 
@@ -155,7 +155,7 @@ def grade_part(settings: Settings, part: KindGroup) -> Line:
     seeds: Sequence[int] = range(UNSEEN, TRAIN_SEEDS.stop)
     if part.group == "seen":
         fewest = min(each.scenarios.count for each in runs)
-        seeds = range(fewest)[kinds.index(OPTIONS[part.kind]) :: len(kinds)]
+        seeds = range(fewest)[kinds.index(ALL_KINDS[part.kind]) :: len(kinds)]
     scores: dict[str, list[list[float]]] = {seat: [] for seat in SEATS}
     stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
     for found in find_generated_scenarios(part.kind, settings.count, seeds):

@@ -30,7 +30,7 @@ from experiments.workers import RAY
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.limits import SWITCHES, ArmyLimits, Limits
 from wfb_gym.files import wrap_read_errors
-from wfb_gym.generating import KINDS, KINDS_OF_AXES
+from wfb_gym.generating import ALL_KINDS, KINDS
 from wfb_gym.players.network import ILLEGAL_LOGIT, PolicyNetwork, load_network
 from wfb_gym.scenario.errors import printable, shortened
 from wfb_gym.scenario.sizes import DICE
@@ -95,9 +95,7 @@ class Settings:
     start_from: str = ""
     out: Path = Path("runs/distil")
     targets: Path = Path("runs/targets")
-    kind: tuple[str, ...] = option(
-        tuple(KINDS), choices=tuple(KINDS | KINDS_OF_AXES), metavar="KIND"
-    )
+    kind: tuple[str, ...] = option(tuple(KINDS), choices=tuple(ALL_KINDS), metavar="KIND")
     seed: int = 0
     width: int = 96
     batch_size: int = 512

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import Any
 
 from experiments.leaderboards.page import MISSING, score_matrix
-from experiments.leaderboards.protocol import TRACKS
+from experiments.leaderboards.protocol import SAMPLED, TRACKS
 from experiments.leaderboards.submissions import Submission
 from experiments.outcomes import Line
 from experiments.statistics import (
@@ -18,9 +18,6 @@ from experiments.statistics import (
     run_interval,
 )
 from experiments.tables import ResultTable
-
-_SAMPLED = ("generated", "axes")
-"""Tracks whose scenarios are a sample, so that scores are paired by scenario."""
 
 
 def compare(submissions: Sequence[Submission]) -> list[Line]:
@@ -51,7 +48,7 @@ def _compare_in(track: str, *pair: Submission) -> Line | None:
     first, second = (score_matrix(each, common) for each in pair)
     assert first is not None
     assert second is not None
-    if track in _SAMPLED:
+    if track in SAMPLED:
         paired = (first.mean(axis=0) - second.mean(axis=0))[:, None]
         difference, p = run_interval(mean, paired), p_value(mean, paired)
     else:

@@ -11,6 +11,7 @@ from experiments.leaderboards.protocol import (
     BATTLES,
     RANKED_WAYS,
     RUNS,
+    SAMPLED,
     TASKS,
     TRACKS,
     Task,
@@ -57,8 +58,8 @@ scores above 100.
 † marks policies that were trained for more steps than the [budget](benchmark.md#budget).
 
 Brackets contain the [95 % interval](benchmark.md#reported-statistics): over scenarios in the
-generated track, otherwise over runs. Untrained policies with exact grades have no interval over
-runs.
+generated and hard tracks, otherwise over runs. Untrained policies with exact grades have no
+interval over runs.
 """
 OVERALL = """Each column is the track's primary number, by which the track is ranked. Policies
 without a complete track are not in this table.
@@ -67,6 +68,10 @@ without a complete track are not in this table.
 STANDINGS = """The track is ranked by the {primary}. The 5th percentile measures how badly a policy
 can fail. The share of the stakes, in %, weights each task by the points between random and optimal
 play. The interquartile mean leaves out the best and the worst quarter.
+
+"""
+HARD = """`phase-search` and `search` fail in these scenarios, which were
+[selected by their scores](benchmark.md#tracks).
 
 """
 HIDDEN = """Optimal play is an [equilibrium](hidden-items.md) that mixes actions. A policy that
@@ -101,9 +106,9 @@ another player supplied.
 - CPU s, s: CPU time and time, in seconds.
 
 """
-_RANKED_BY = {"duels": 0, "hidden": 0, "generated": 3}
+_RANKED_BY = {"duels": 0, "hidden": 0, "generated": 3, "hard": 3}
 """Number of the statistic by which a track of exact scores is ranked."""
-_HEADLINE = ("generated", "hidden", "battles", "duels")
+_HEADLINE = ("generated", "hard", "hidden", "battles", "duels")
 """Tracks in the overall table, the most important first."""
 _Statistic = Callable[[Floats, Floats], Any]
 _STATISTICS: dict[str, _Statistic] = {
@@ -165,10 +170,10 @@ def track_interval(submission: Submission, track: str) -> Interval | None:
 def _track_interval(statistic: _Statistic, scores: Floats, track: str) -> Interval:
     """Return a statistic of a track's exact scores.
 
-    In the generated track, the bootstrap resamples scenarios, each with the mean score over runs.
+    If the scenarios are a sample, the bootstrap resamples them, each with the mean score over runs.
     """
     stakes = np.concatenate([stakes_of(task) for task in TRACKS[track]])
-    if track != "generated":
+    if track not in SAMPLED:
         return run_interval(lambda drawn: statistic(drawn, stakes), scores, bounds=(-np.inf, BEST))
     means = scores.mean(axis=0)
 
@@ -331,6 +336,8 @@ def make_page(submissions: Sequence[Submission], folder: Path | None = None) -> 
         "Overall": (OVERALL, overall),
         "Generated": standings["generated"],
         "Generated, by kind": (BY_KIND, task_rows(entries, "generated")),
+        "Hard": (HARD + standings["hard"][0], standings["hard"][1]),
+        "Hard, by kind": (BY_KIND, task_rows(entries, "hard")),
         "Hidden items": (HIDDEN + standings["hidden"][0], standings["hidden"][1]),
         "Hidden items, by scenario": ("", task_rows(entries, "hidden")),
         "Battles": ("", task_rows(entries, "battles")),

@@ -16,7 +16,7 @@ from experiments.luck import play_with_luck
 from experiments.own_sizes import in_own_sizes
 from experiments.shared_files import local_path
 from experiments.workers import one_torch_thread
-from wfb_gym.generating import KINDS, KINDS_OF_AXES, generate
+from wfb_gym.generating import ALL_KINDS, HARD_KINDS, KINDS, KINDS_OF_AXES, generate
 from wfb_gym.opponents.policy_spec import WAYS, PolicySpec
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
@@ -27,7 +27,7 @@ from wfb_gym.solver.evaluation import SAME
 PROTOCOL = 3
 BUDGETS = {
     "duels": 10_000_000, "hidden": 10_000_000, "generated": 100_000_000, "axes": 100_000_000,
-    "battles": 100_000_000,
+    "hard": 100_000_000, "battles": 100_000_000,
 }  # fmt: skip
 """Maximum number of environment steps of a run by track. Submissions with more are marked."""
 RUNS = 5
@@ -71,6 +71,17 @@ GENERATED = {kind: 20 if options.duel else 50 for kind, options in KINDS.items()
 """Number of scenarios by kind, the first of its test seeds that fit within `GENERATED_BYTES`."""
 AXES = dict.fromkeys(KINDS_OF_AXES, 25)
 """Number of scenarios for kinds that share no lore or no army with each other."""
+HARD = dict.fromkeys(HARD_KINDS, 20)
+"""Number of scenarios by kind of the hard track, the first that also meet the limits below."""
+PLANNERS = ("phase-search", "search")
+HARD_SHARE = 0.95
+"""In a scenario of the hard track, each of `PLANNERS` wins a smaller share of the stakes."""
+HARD_STAKES = 5.0
+"""Minimum points at stake in a scenario of the hard track, in both seats together."""
+COUNTS = GENERATED | AXES | HARD
+"""Number of scenarios by kind, in all tracks."""
+SAMPLED = ("generated", "axes", "hard")
+"""Tracks whose scenarios are a sample."""
 GENERATED_BYTES = 16 * 2**20
 SCENARIOS = Path(__file__).parent / "generated.json"
 
@@ -115,6 +126,7 @@ _SCENARIOS = {
     "hidden": tuple(HIDDEN),
     "generated": tuple(f"generated-{kind}" for kind in GENERATED),
     "axes": tuple(f"generated-{kind}" for kind in AXES),
+    "hard": tuple(f"generated-{kind}" for kind in HARD),
     "battles": tuple(BATTLES),
 }
 TRACKS = {
@@ -156,11 +168,7 @@ class GeneratedScenario:
     @property
     def scenario(self) -> Scenario:
         """The scenario, generated from its seed."""
-        return generate(self.seed, OPTIONS[self.kind])
-
-
-OPTIONS = KINDS | KINDS_OF_AXES
-"""Generator options by kind."""
+        return generate(self.seed, ALL_KINDS[self.kind])
 
 
 @cache
@@ -190,7 +198,7 @@ def scenarios_at_stake(task: Task) -> list[GeneratedScenario]:
 
 RANKED_WAYS = {
     "duels": "argmax", "hidden": "sample", "generated": "argmax", "axes": "argmax",
-    "battles": "argmax",
+    "hard": "argmax", "battles": "argmax",
 }  # fmt: skip
 """How a saved model chooses its actions for the results that are ranked, by track: its most likely
 action, or actions drawn from its policy, because hidden items need mixed strategies. The other way

@@ -1,21 +1,22 @@
 """Find the generated scenarios of the benchmark from scratch."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from experiments.exact import score_of
 from experiments.leaderboards import protocol
 from experiments.leaderboards.settings import Settings
 from experiments.outcomes import Line, Outcome, Run
 from wfb_gym._progress import tell
 from wfb_gym.engine.battle import Battle
 from wfb_gym.files import atomic_write_text
-from wfb_gym.generating import TEST_SEEDS, generate
+from wfb_gym.generating import ALL_KINDS, TEST_SEEDS, generate
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.seats import SEATS
-from wfb_gym.solver import ExactGame, TooLarge
+from wfb_gym.solver import ExactGame, Score, TooLarge
 from wfb_gym.solver.game_graph import GameGraph
 
 SEEDS_APART = 10_000
@@ -34,14 +35,15 @@ class Search(NamedTuple):
 
 def searches() -> Sequence[Search]:
     """Return all searches."""
-    return [Search(*each) for each in (protocol.GENERATED | protocol.AXES).items()]
+    return [Search(*each) for each in protocol.COUNTS.items()]
 
 
 def find_scenarios(part: Search) -> Line:
     """Find a kind's generated scenarios, showing progress."""
     found = []
     seeds = range(benchmark_seed(part.name), TEST_SEEDS.stop)
-    for each in find_generated_scenarios(part.name, part.number, seeds):
+    hard = part.name in protocol.HARD
+    for each in find_generated_scenarios(part.name, part.number, seeds, hard=hard):
         found.append(each)
         tell(f"seed {each['seed']}")
     tell("")
@@ -50,19 +52,43 @@ def find_scenarios(part: Search) -> Line:
 
 def benchmark_seed(kind: str) -> int:
     """Return the first seed of a kind's scenarios in the benchmark."""
-    return TEST_SEEDS.start + SEEDS_APART * list(protocol.OPTIONS).index(kind)
+    return TEST_SEEDS.start + SEEDS_APART * list(ALL_KINDS).index(kind)
 
 
 def find_generated_scenarios(
-    kind: str, count: int, seeds: Iterable[int]
+    kind: str, count: int, seeds: Iterable[int], *, hard: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """Yield a kind's first generated scenarios from some seeds that are small enough to solve."""
-    candidates = ((s, generate(s, protocol.OPTIONS[kind])) for s in seeds)
-    small = (each for each in candidates if _is_small_enough(each[1]))
-    for seed, scenario in islice(small, count):
+    """Yield a kind's first generated scenarios from some seeds that are small enough to solve.
+
+    Args:
+        kind: the kind of scenario.
+        count: number of scenarios.
+        seeds: seeds to try.
+        hard: whether to skip scenarios in which the planners do not fail.
+    """
+    return islice(_small_scenarios(kind, seeds, hard=hard), count)
+
+
+def _small_scenarios(kind: str, seeds: Iterable[int], *, hard: bool) -> Iterator[dict[str, Any]]:
+    for seed in seeds:
+        scenario = generate(seed, ALL_KINDS[kind])
+        if not _is_small_enough(scenario):
+            continue
         game = ExactGame(scenario)
         scores = {seat: game.score(game.probabilities("random", seat), seat) for seat in SEATS}
-        yield {"seed": seed} | {seat: [s.random, s.optimum] for seat, s in scores.items()}
+        if not hard or _is_hard(game, scores):
+            yield {"seed": seed} | {seat: [s.random, s.optimum] for seat, s in scores.items()}
+
+
+def _is_hard(game: ExactGame, scores: Mapping[str, Score]) -> bool:
+    """Return whether enough is at stake, and all planners win less than the protocol's share."""
+    at_random = sum(score.random for score in scores.values())
+    stakes = sum(score.optimum for score in scores.values()) - at_random
+    return stakes >= protocol.HARD_STAKES and all(
+        sum(score_of(game, planner, seat).guaranteed for seat in SEATS) - at_random
+        < protocol.HARD_SHARE * stakes
+        for planner in protocol.PLANNERS
+    )
 
 
 def _is_small_enough(scenario: Scenario) -> bool:

@@ -82,6 +82,7 @@ class Results(BaseModel):
     hidden: dict[str, Scores] = {}
     generated: dict[str, Annotated[list[Scores], FailFast()]] = {}
     axes: dict[str, Annotated[list[Scores], FailFast()]] = {}
+    hard: dict[str, Annotated[list[Scores], FailFast()]] = {}
     battles: dict[str, dict[str, Scores]] = {}
 
 

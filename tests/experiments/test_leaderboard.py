@@ -47,8 +47,8 @@ from tests.support.pages import rows_of
 from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import hidden_scenarios, solver
 from wfb_gym.generating import (
+    ALL_KINDS,
     KINDS,
-    KINDS_OF_AXES,
     TEST_SEEDS,
     TRAIN_SEEDS,
     Generated,
@@ -80,7 +80,7 @@ def test_the_page_is_made_of_the_submissions() -> None:
     for name in POOL:
         each = by_name[name]
         assert all(page.track_interval(each, track) is not None for track in TRACKS)
-    for track in ("duels", "hidden", "generated", "axes"):
+    for track in ("duels", "hidden", "generated", "axes", "hard"):
         scores = page.score_matrix(by_name["random"], TRACKS[track])
         assert scores is not None
         assert scores == pytest.approx(np.zeros_like(scores), abs=1e-3)
@@ -97,8 +97,12 @@ def test_stakes_are_the_points_between_random_and_optimal_play() -> None:
 @pytest.mark.parametrize(
     ("count", "kinds"),
     [
-        (1, {"generated": "duel-500"}),
-        pytest.param(4, {"generated": "phase", "axes": "armies-unseen"}, marks=pytest.mark.slow),
+        (1, {"generated": "duel-500", "hard": "victory-1"}),
+        pytest.param(
+            4,
+            {"generated": "phase", "axes": "armies-unseen", "hard": "victory-3"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_committed_results_equal_new_grades(count: int, kinds: dict[str, str]) -> None:
@@ -169,7 +173,7 @@ def caster_scores(name: str, scenarios: Sequence[GeneratedScenario]) -> list[flo
 
 def test_generated_scenarios_have_increasing_test_seeds_of_their_own() -> None:
     every: list[int] = []
-    for kind, count in (protocol.GENERATED | protocol.AXES).items():
+    for kind, count in protocol.COUNTS.items():
         seeds = [each.seed for each in generated_scenarios(kind)]
         assert len(seeds) == count
         assert seeds == sorted(set(seeds))
@@ -179,11 +183,16 @@ def test_generated_scenarios_have_increasing_test_seeds_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "count"), [("duel-500", 2), pytest.param("phase", 4, marks=pytest.mark.slow)]
+    ("kind", "count"),
+    [
+        ("duel-500", 2),
+        *(pytest.param(kind, 4, marks=pytest.mark.slow) for kind in ("phase", "victory-1")),
+    ],
 )
 def test_the_generated_scenarios_are_the_first_that_fit(kind: str, count: int) -> None:
     seeds = range(searching.benchmark_seed(kind), TEST_SEEDS.stop)
-    found = searching.find_generated_scenarios(kind, count, seeds)
+    hard = kind in protocol.HARD
+    found = searching.find_generated_scenarios(kind, count, seeds, hard=hard)
     for wanted, again in zip(generated_scenarios(kind)[:count], found, strict=True):
         assert again["seed"] == wanted.seed
         for seat, points in wanted.points.items():
@@ -432,10 +441,9 @@ def test_axes_compare_seen_with_unseen_scenarios() -> None:
 @pytest.mark.slow
 def test_no_generated_scenario_of_the_benchmark_is_one_of_the_training_split() -> None:
     def digests(kind: str, seeds: Iterable[int]) -> set[str]:
-        options = (KINDS | KINDS_OF_AXES)[kind]
-        return {packed_digest(pack(generate(seed, options))) for seed in seeds}
+        return {packed_digest(pack(generate(seed, ALL_KINDS[kind]))) for seed in seeds}
 
-    counts = protocol.GENERATED | protocol.AXES
+    counts = protocol.COUNTS
     tested = [digests(kind, (each.seed for each in generated_scenarios(kind))) for kind in counts]
     assert len(set().union(*tested)) == sum(counts.values())
     trained = [digests(kind, TRAIN_SEEDS[:100]) for kind in counts]
@@ -646,7 +654,7 @@ def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: S
         ),
         ({"policies": {"apprentice": ["a.npz"]}}, "policies.apprentice: expected all or a task"),
         ({"score": 3}, "score: "),
-        ({"duels": {}}, "expected results under duels, hidden, generated, axes, battles, found"),
+        ({"duels": {}}, "expected results under duels, hidden, generated, axes, hard, battles, f"),
         ({"duels": {"border-skirmish/caster": FIVE}}, "duels.border-skirmish/caster: expected one"),
         ({"duels": {"apprentice/caster": [1.0] * 4}}, "expected 5 runs or more, found 4"),
         ({"duels": {"apprentice/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
@@ -729,6 +737,26 @@ def test_no_planner_solves_a_hard_scenario() -> None:
             assert (np.nanmax(means) < 99.5) == (name == "hard"), scenario
 
 
+@pytest.mark.parametrize("kind", protocol.HARD)
+def test_planners_fail_in_every_scenario_of_the_hard_track(kind: str) -> None:
+    tasks = {seat: TASKS[f"generated-{kind}/{seat}"] for seat in SEATS}
+    stakes = [
+        sum(optimum - random for random, optimum in each.points.values())
+        for each in generated_scenarios(kind)
+    ]
+    assert min(stakes) >= protocol.HARD_STAKES
+    for planner in (each for each in read_submissions() if each.name in protocol.PLANNERS):
+        won = dict.fromkeys((each.seed for each in generated_scenarios(kind)), 0.0)
+        for task in tasks.values():
+            scores = page.task_scores(planner, task)
+            assert scores is not None
+            found = zip(scenarios_at_stake(task), scores[0], protocol.stakes_of(task), strict=True)
+            for each, score, stake in found:
+                won[each.seed] += score / 100.0 * stake
+        shares = np.array(list(won.values())) / stakes
+        assert max(shares) < protocol.HARD_SHARE + 1e-4
+
+
 def test_the_page_of_the_protocol_names_the_tasks() -> None:
     text = page_text("benchmark.md")
     rows = {row[0]: row for row in rows_of(text, "Tracks")}
@@ -738,7 +766,7 @@ def test_the_page_of_the_protocol_names_the_tasks() -> None:
         assert rows[track][1] == ", ".join(f"`{name}`" for name in names)
     for number in (
         *(f"{budget:,} environment steps" for budget in protocol.BUDGETS.values()),
-        *(f"`{kind}`" for kind in protocol.GENERATED | protocol.AXES),
+        *(f"`{kind}`" for kind in protocol.COUNTS),
         f"solved within {protocol.GENERATED_BYTES >> 20} MiB",
         *(f"{count:,} battles" for count in protocol.BATTLES_EACH.values()),
         f"{protocol.FIRST_SEED:,} + {protocol.SPACING:,} *r*",
@@ -748,7 +776,7 @@ def test_the_page_of_the_protocol_names_the_tasks() -> None:
     keys = [row[0].strip("`") for row in rows_of(text, "Submission file")]
     assert keys == list(Submission.model_fields)
     counts = {int(row[1]) for row in rows_of(text, "Kinds of generated scenario")}
-    assert counts == set((protocol.GENERATED | protocol.AXES).values())
+    assert counts == set(protocol.COUNTS.values())
     presets = {row[0]: row[1] for row in rows_of(text, "Presets")}
     assert list(presets) == [f"`{name}`" for name in PRESETS]
     for name in ("easy", "medium"):

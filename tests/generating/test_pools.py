@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from wfb_gym.generating import (
+    ALL_KINDS,
+    HARD_KINDS,
     KINDS,
     OPTIONS_BY_NAME,
     TEST_SEEDS,
@@ -57,10 +59,11 @@ def test_each_split_has_a_name() -> None:
     assert Generated.parse("generated:test") == Generated(split="test")
     assert Generated().count == 256
     assert KINDS["phase"] == Generation(phases=1)
-    for kind, options in KINDS.items():
+    for kind, options in ALL_KINDS.items():
         assert Generated.parse(f"generated-{kind}") == Generated(options=options)
         assert Generated.parse(f"generated-{kind}:test") == Generated("test", options=options)
     assert Generated.parse("generated-all").options == tuple(KINDS.values())
+    assert Generated.parse("generated-hard").options == tuple(HARD_KINDS.values())
     assert Generated.parse("generated-duel:test:9") == Generated("test", 9, options=KINDS["duel"])
 
 
@@ -117,6 +120,12 @@ def test_sizes_are_those_of_the_options() -> None:
     # no Comet falls on any point
     for without in ({"phases": 1}, {"battlefield": False}, {"lores": ("Fire", "Death")}):
         assert Generated(options=Generation(**without)).sizes == Sizes(3, 5, 9, 4, 0)
+
+
+def test_the_sizes_of_all_kinds_cover_the_hard_kinds() -> None:
+    """So a network for the generated track can play the scenarios of the hard track."""
+    hard, every = Generated.parse("generated-hard").sizes, Generated.parse("generated-all").sizes
+    assert all(size <= most for size, most in zip(hard, every, strict=True))
 
 
 def test_progress_is_reported_only_for_long_work(

@@ -6,7 +6,9 @@ scenario files.
 """
 
 from wfb_gym.generating.options import (
+    ALL_KINDS,
     AXES,
+    HARD_KINDS,
     KINDS,
     KINDS_OF_AXES,
     OPTIONS_BY_NAME,
@@ -24,7 +26,9 @@ from wfb_gym.generating.scenarios import (
 )
 
 __all__ = [
+    "ALL_KINDS",
     "AXES",
+    "HARD_KINDS",
     "KINDS",
     "KINDS_OF_AXES",
     "OPTIONS_BY_NAME",

@@ -322,9 +322,25 @@ AXES: dict[str, Axis] = {
 }
 """Axes of generalisation, each with kinds for training and for evaluation."""
 
+HARD_KINDS: dict[str, Generation] = {
+    "victory-1": _one_phase(points=500, scoring="victory_points"),
+    "victory-3": Generation(
+        points=500, phases=3, scoring="victory_points", opposition="none",
+        lores=_all_but(lore_names(), ("Heavens",)),
+        wizards=2, characters=2, units=3, spells=4, items=2,
+    ),
+}  # fmt: skip
+"""Kinds by name that score victory points, in which planners fail more often than in `KINDS`.
+
+Without the lore of Heavens, no Comets fall, so the spaces of "generated-all" fit.
+"""
+ALL_KINDS = KINDS | KINDS_OF_AXES | HARD_KINDS
+"""All kinds by name."""
+
 OPTIONS_BY_NAME: dict[str, Generation | tuple[Generation, ...]] = {
     "generated": Generation(),
-    **{f"generated-{kind}": options for kind, options in (KINDS | KINDS_OF_AXES).items()},
+    **{f"generated-{kind}": options for kind, options in ALL_KINDS.items()},
     "generated-all": tuple(KINDS.values()),
+    "generated-hard": tuple(HARD_KINDS.values()),
 }
 """Options by scenario name. The scenarios of a tuple take its options in turn."""
