@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("no deadline", deadline=None)  # the first example may compile
+settings.load_profile("no deadline")
 
 # A failed assertion in a helper module shows its values too, if it is registered before its import.
 # `tests.mutation` has no assertions, and one of its modules is a plugin that is imported earlier.

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from wfb_gym import _intrinsics
@@ -30,7 +30,6 @@ def compiled(word: int) -> int:
     return trailing_zeros(word)
 
 
-@settings(deadline=None)  # the first example compiles
 @given(WORDS)
 def test_the_lowest_bit_matches_the_processors(word: int) -> None:
     expected = next(k for k in range(64) if word >> k & 1)

@@ -258,7 +258,6 @@ def test_merging_holds_in_random_small_scenarios(
     strategy: st.SearchStrategy[Scenario], examples: int
 ) -> None:
     @settings(
-        deadline=None,
         derandomize=True,
         database=None,
         max_examples=examples,

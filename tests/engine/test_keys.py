@@ -114,7 +114,7 @@ def bits(draw: st.DrawFn) -> Words:
     return moves
 
 
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=25, derandomize=True, database=None)
 @given(bits(), st.lists(WORD, min_size=2 * STATE_WORDS, max_size=2 * STATE_WORDS))
 def test_a_plan_packs_only_the_variable_bits(moves: Words, drawn: list[int]) -> None:
     origin, other = np.array(drawn, np.uint64).reshape(2, STATE_WORDS)

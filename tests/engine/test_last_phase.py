@@ -36,7 +36,7 @@ def twins(caster: Data, dispeller: Data, **keys: Any) -> tuple[Game, Game]:
     return last, game(caster, dispeller, phases=2, **keys)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=15, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     caster=armies(1, True),
     dispeller=armies(0, True),

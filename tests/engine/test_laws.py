@@ -42,9 +42,7 @@ LOSSES = ("wounds", "unit_wounds", "level", "items", "contacts")
 MERGED = (Node.ROLL_CASTING, Node.REROLL_CASTING, Node.ROLL_DISPEL, Node.REROLL_DISPEL)
 """Nodes with outcomes that, but for a few, lead to different positions or points."""
 SEEDS = st.integers(0, 2**32)
-RANDOM = settings(
-    max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
-)
+RANDOM = settings(max_examples=20, suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 def positions(scenario: Scenario, seed: int) -> list[Game]:

@@ -148,7 +148,7 @@ HURTS = ("caster_hits", "caster_removed", "other_wizards_wounds", "base_contact_
 
 
 @pytest.mark.parametrize("panic", [False, True])
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=5, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(
     caster=armies(1, True),
     dispeller=armies(1, True),

@@ -188,7 +188,7 @@ def wishes(draw: st.DrawFn) -> Generation:
         reject()
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 2**32 - 1), wishes())
 def test_any_seed_and_any_options_make_a_legal_scenario(seed: int, options: Generation) -> None:
     check(generate(seed, options), options)

@@ -21,7 +21,7 @@ def somewhere(choices: np.random.Generator, name: str) -> Unit:
     return Unit(name, *ranks, place, float(choices.uniform(0, 360)))
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.integers(0, 2**32 - 1))
 def test_no_point_reaches_a_set_of_enemies_that_none_of_the_points_reaches(seed: int) -> None:
     choices = np.random.default_rng(seed)
@@ -85,7 +85,7 @@ def largest_sets(reached: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> se
     return {one for one in sets if one and not any(one < other for other in sets)}
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 2**32 - 1))
 def test_every_largest_set_that_one_point_reaches_is_offered_with_its_best_point(seed: int) -> None:
     choices = np.random.default_rng(seed)

@@ -106,7 +106,7 @@ def test_the_place_is_central_among_equal_ones() -> None:
     assert block(5, 5).frame.local(row.centre) == pytest.approx([-1.5, -1.5], abs=0.3)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.integers(0, 2**32 - 1))
 def test_no_search_finds_a_better_place(seed: int) -> None:
     choices = np.random.default_rng(seed)
@@ -130,7 +130,7 @@ def test_no_search_finds_a_better_place(seed: int) -> None:
         )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(1, 40), st.integers(1, 10), st.floats(0.5, 3.0), st.floats(1.0, 6.0))
 def test_a_template_never_hits_more_models_than_are_left(
     models: int, frontage: int, width: float, inches: float

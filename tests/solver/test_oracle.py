@@ -152,9 +152,7 @@ DUEL = st.builds(
 )
 
 
-@settings(
-    max_examples=30, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=30, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 @given(DUEL)
 def test_the_solved_value_of_any_small_battle_is_the_oracles(duel: Duel) -> None:
     assert solved(duel).value == pytest.approx(float(value(duel)), abs=1e-9)
