@@ -98,7 +98,8 @@ track.
 TRAINING = """Numbers are for one run. A supervised policy learns from actions or exact values that
 another player supplied.
 
-- features: all observed numbers, only raw ones (`features="raw"`: no expected values), or others.
+- kind: with the features, unless the policy sees all observed numbers. Raw features
+  (`features="raw"`) contain no expected values.
 - exact: whether training or play uses exact solutions.
 - steps, tuning: environment steps of the run and of all tuning runs; both count for the budget.
 - recorded: other players' decisions that the run learned from.
@@ -298,8 +299,7 @@ def both_ways_rows(entries: Sequence[Submission]) -> list[list[str]]:
 def training_rows(entries: Sequence[Submission]) -> list[list[str]]:
     """Return the authors' statements on the training of a run."""
     rows = [
-        ["policy", "kind", "features", "exact", "runs", "steps", "tuning", "recorded", "samples",
-         "CPU s", "s"]
+        ["policy", "kind", "exact", "runs", "steps", "tuning", "recorded", "samples", "CPU s", "s"]
     ]  # fmt: skip
     for each in entries:
         if each.is_learned:
@@ -309,7 +309,8 @@ def training_rows(entries: Sequence[Submission]) -> list[list[str]]:
             )  # fmt: skip
             cells = (MISSING if one is None else f"{one:,.0f}" for one in numbers)
             exact = "yes" if each.uses_exact else "no"
-            stated = (each.kind, each.features, exact, str(_runs_of(each)))
+            features = "" if each.features == "all" else f", {each.features} features"
+            stated = (f"{each.kind}{features}", exact, str(_runs_of(each)))
             rows.append([marked_name(each), *stated, *cells])
     return rows
 

@@ -370,7 +370,7 @@ def test_a_supervised_policy_may_have_one_run(tmp_path: Path, scripts: Scripts) 
     scripts.run(f"{line} --about {about}")
     (row,) = rows_of((tmp_path / "leaderboard.md").read_text(), "Training")
     missing = page.MISSING
-    stated = ["x", "supervised", "raw", "no", "1", "0", missing, "20"]
+    stated = ["x", "supervised, raw features", "no", "1", "0", missing, "20"]
     assert row == [*stated, *[missing] * 3]
     assert read_about(FOLDER.parent / "about.toml").kind == "model-free"  # the template
 
