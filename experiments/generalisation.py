@@ -31,8 +31,7 @@ import numpy as np
 from experiments import common
 from experiments.experiment import Experiment
 from experiments.figures.generalisation import draw_generalisation
-from experiments.leaderboards.protocol import GeneratedScenario, grade_generated
-from experiments.leaderboards.searching import find_generated_scenarios
+from experiments.leaderboards.searching import grade_found
 from experiments.outcomes import Line, Results, Run
 from experiments.statistics import share_of_stakes
 from experiments.tables import ResultTable, texts
@@ -156,17 +155,8 @@ def grade_part(settings: Settings, part: KindGroup) -> Line:
     if part.group == "seen":
         fewest = min(each.scenarios.count for each in runs)
         seeds = range(fewest)[kinds.index(ALL_KINDS[part.kind]) :: len(kinds)]
-    scores: dict[str, list[list[float]]] = {seat: [] for seat in SEATS}
-    stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
-    for found in find_generated_scenarios(part.kind, settings.count, seeds):
-        points = {seat: (found[seat][0], found[seat][1]) for seat in SEATS}
-        scenario = GeneratedScenario(part.kind, found["seed"], points)
-        graded = grade_generated({seat: networks[seat] for seat in scenario.stakes}, scenario)
-        for seat, by_run in graded.items():
-            random, optimum = points[seat]
-            stakes[seat].append(optimum - random)
-            scores[seat].append([score for (score,) in by_run])
-    return {"part": str(part), "group": part.group, "scores": scores, "stakes": stakes}
+    graded = grade_found(networks, part.kind, settings.count, seeds)
+    return {"part": str(part), "group": part.group} | graded
 
 
 def _results(run: Run[Settings, KindGroup]) -> Results:
@@ -181,7 +171,7 @@ def _results(run: Run[Settings, KindGroup]) -> Results:
         for group in GROUPS:
             lines = [line for line in run.lines if line["group"] == group]
             pairs = [(line, seat) for line in lines for seat in SEATS]
-            scores = [each[place] for line, seat in pairs for each in line["scores"][seat]]
+            scores = [each for line, seat in pairs for each in line["scores"][seat][place]]
             stakes = [each for line, seat in pairs for each in line["stakes"][seat]]
             row[group] = float(share_of_stakes(np.array([scores]), np.array(stakes)))
         rows.append(row)

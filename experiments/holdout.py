@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from experiments.experiment import Experiment
-from experiments.leaderboards.protocol import GENERATED, GeneratedScenario, grade_generated
-from experiments.leaderboards.searching import find_generated_scenarios
+from experiments.leaderboards.protocol import GENERATED
+from experiments.leaderboards.searching import grade_found
 from experiments.outcomes import Line, Outcome, Results, Run
 from experiments.records import ResultFile
 from experiments.statistics import fifth_percentile, interquartile_mean, share_of_stakes
@@ -123,19 +123,8 @@ def _digest(text: str) -> str:
 def grade_kind(settings: Settings, kind: str) -> Line:
     """Return the scores of the policies in a kind's hold-out scenarios, and the points at stake."""
     seeds = range(holdout_seed(read_secret(settings.secret), kind), TEST_SEEDS.stop)
-    policies = list(settings.policies)
-    scores: dict[str, list[list[float]]] = {seat: [[] for _ in policies] for seat in SEATS}
-    stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
-    for found in find_generated_scenarios(kind, settings.count, seeds):
-        points = {seat: (found[seat][0], found[seat][1]) for seat in SEATS}
-        scenario = GeneratedScenario(kind, found["seed"], points)
-        graded = grade_generated(dict.fromkeys(scenario.stakes, policies), scenario)
-        for seat, found_scores in graded.items():
-            random, optimum = points[seat]
-            stakes[seat].append(optimum - random)
-            for each, (score,) in zip(scores[seat], found_scores, strict=True):
-                each.append(score)
-    return {"kind": kind, "scores": scores, "stakes": stakes}
+    policies = dict.fromkeys(SEATS, settings.policies)
+    return {"kind": kind} | grade_found(policies, kind, settings.count, seeds)
 
 
 def _records(settings: Settings) -> Iterator[tuple[str, ResultFile]]:

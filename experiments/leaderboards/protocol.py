@@ -285,8 +285,6 @@ def grade_generated(
         if seat in generated.stakes
         for run, name in enumerate(own)
     ]
-    if not graded:
-        return found
     given = [strategy_of(game, name, seat) for seat, _, name in graded]
     scores = game.scores(given, [seat for seat, _, _ in graded])
     for (seat, run, _), each in zip(graded, scores, strict=True):

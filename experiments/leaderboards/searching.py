@@ -69,6 +69,35 @@ def find_generated_scenarios(
     return islice(_small_scenarios(kind, seeds, hard=hard), count)
 
 
+def grade_found(
+    policies: Mapping[str, Sequence[str]], kind: str, count: int, seeds: Iterable[int]
+) -> Line:
+    """Grade policies in the scenarios of `find_generated_scenarios`.
+
+    Args:
+        policies: by seat, saved models or registered agents.
+        kind: the kind of scenario.
+        count: number of scenarios.
+        seeds: seeds to try.
+
+    Returns:
+        By seat, the "scores" of each policy in the scenarios that have a stake for the seat, and
+        the "stakes" in points.
+    """
+    scores: dict[str, list[list[float]]] = {seat: [[] for _ in policies[seat]] for seat in SEATS}
+    stakes: dict[str, list[float]] = {seat: [] for seat in SEATS}
+    for found in find_generated_scenarios(kind, count, seeds):
+        points = {seat: (found[seat][0], found[seat][1]) for seat in SEATS}
+        scenario = protocol.GeneratedScenario(kind, found["seed"], points)
+        own = {seat: policies[seat] for seat in scenario.stakes}
+        for seat, graded in protocol.grade_generated(own, scenario).items():
+            random, optimum = points[seat]
+            stakes[seat].append(optimum - random)
+            for each, (score,) in zip(scores[seat], graded, strict=True):
+                each.append(score)
+    return {"scores": scores, "stakes": stakes}
+
+
 def _small_scenarios(kind: str, seeds: Iterable[int], *, hard: bool) -> Iterator[dict[str, Any]]:
     for seed in seeds:
         scenario = generate(seed, ALL_KINDS[kind])

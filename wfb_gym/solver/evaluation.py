@@ -196,6 +196,8 @@ class ExactGame:
             seats: the policies' seats.
             progress: called with the number of positions evaluated so far.
         """
+        if not seats:
+            return []
         own = [seat_number(seat) for seat in seats]
         unknown = [seat for seat in dict.fromkeys(own) if seat not in self._random]
         lanes = [_answered_lane(seat) for seat in own]
