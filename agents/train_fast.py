@@ -180,9 +180,10 @@ class Learner:
         settings = self.settings
         all_log_probs, values = self.network.evaluate(batch.inputs, batch.masks)
         log_probs = all_log_probs.gather(1, batch.actions[:, None])[:, 0]
-        ratio = (log_probs - batch.log_probs).exp()
-        clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
         own = ~batch.exploratory
+        # an exploratory action may have become far more likely, and infinity times 0 is NaN
+        ratio = ((log_probs - batch.log_probs) * own).exp()
+        clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
         advantages = batch.advantages
         policy_loss = -(torch.min(ratio * advantages, clipped * advantages) * own).sum()
         # The ratio is meaningless for an action drawn from another distribution. A good one is

@@ -10,7 +10,7 @@ import torch
 from agents.checkpoints import NAME, CheckpointError, load_checkpoint
 from agents.self_play.grading import exact_scores
 from agents.self_play.trainer_state import check_checkpoint, restore_trainer, save_trainer
-from agents.train_fast import Rollout, Trainer, compute_advantages
+from agents.train_fast import Rollout, Trainer, compute_advantages, concatenate_choices
 from tests.agents.small_training import ALONE, small_settings
 from wfb_gym import solver
 from wfb_gym.encoding.layout import layout
@@ -80,6 +80,19 @@ def weights_of(trainer: Trainer) -> list[list[torch.Tensor]]:
 
 def are_equal(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
     return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_an_exploratory_action_may_become_far_more_likely(tmp_path: Path) -> None:
+    settings = small_settings(tmp_path, num_envs=32, exploration=1.0, exploring_starts=0.0)
+    trainer = Trainer(settings)
+    rollout = trainer._collect_rollout()
+    advantages = compute_advantages(rollout, settings.gae_lambda)
+    batch = concatenate_choices(rollout.choices[0], advantages, advantages + rollout.values[:-1])
+    assert batch.exploratory.any()
+    unlikely = torch.where(batch.exploratory, -200.0, batch.log_probs)  # exp(200) overflows
+    learner = trainer.learners[0]
+    learner.learn(batch._replace(log_probs=unlikely), 0.0)
+    assert all(weights.isfinite().all() for weights in learner.network.parameters())
 
 
 @pytest.mark.slow
