@@ -3,18 +3,16 @@
 Descriptions come from `wfb_gym.view` and values from `wfb_gym.players.analysis`.
 """
 
-import re
 from collections.abc import Mapping
 from functools import cached_property
 
 from wfb_gym.cli.output import align_columns, format_exact_points
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.state import Node
 from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.scenario import Scenario
-from wfb_gym.suggestions import one_of, plain
-from wfb_gym.view.choices import view_decision
+from wfb_gym.suggestions import one_of
+from wfb_gym.view.choices import find_choices, short_choice_names, view_decision
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.hidden_sets import redact, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, dice_phrase
@@ -25,7 +23,6 @@ NOT_ROLLED = "-"
 ESTIMATED = "~"
 """Prefix that marks an estimated value."""
 _MOST_NAMED = 3
-_PASS_WORDS = ("pass", "stop", "no", "none")
 
 
 class ChoiceList:
@@ -121,32 +118,16 @@ class ChoiceList:
             battle: the battle at the decision.
             answer: the answer as typed.
         """
-        typed = re.sub(r"(?<!\d)1dice", "1die", plain(answer))
         descriptions = describe_choices(self._names, battle)
-        if typed in _PASS_WORDS and actions.PASS in descriptions:
-            return actions.PASS
-        names = {
-            action: self._short(battle, action, each.text) for action, each in descriptions.items()
-        }
-        meant = [action for action, name in names.items() if plain(name) == typed]
-        if not meant and any(map(str.isalpha, typed)):
-            meant = [
-                action
-                for action, each in descriptions.items()
-                if any(tail.startswith(typed) for tail in _tails(each.text))
-            ]
+        texts = {action: each.text for action, each in descriptions.items()}
+        names = short_choice_names(self._names, battle, texts)
+        meant = find_choices(texts, names, answer)
         if len(meant) == 1:
             return meant[0]
         if meant:  # show the full texts, because two wizards may know the same spell
-            texts = [descriptions[action].text for action in meant[:_MOST_NAMED]]
-            return f"one choice (did you mean {' or '.join(texts)}?)"
+            listed = " or ".join(texts[action] for action in meant[:_MOST_NAMED])
+            return f"one choice (did you mean {listed}?)"
         return one_of(names.values(), answer, "a choice")
-
-    def _short(self, battle: Battle, action: int, text: str) -> str:
-        """Return a choice's short name: the spell's name if it casts a spell."""
-        if battle.node in (Node.NOMINATE, Node.FREE_SPELL) and _is_cast(action):
-            return self._names.spell_name(battle.mover, action - actions.FIRST_CAST)
-        return text
 
 
 def _heading_of_notes(notes: Mapping[int, str]) -> str:
@@ -156,13 +137,3 @@ def _heading_of_notes(notes: Mapping[int, str]) -> str:
     if not noted:
         return ""
     return "EFFECT" if any(action in items for action in noted) else "IF CAST"
-
-
-def _is_cast(action: int) -> bool:
-    return actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY
-
-
-def _tails(text: str) -> list[str]:
-    """Return the plain text from each word onwards."""
-    words = text.split()
-    return [plain(" ".join(words[first:])) for first in range(len(words))]

@@ -67,10 +67,14 @@ def frame(
 
 
 class AnsiStyle:
-    """Adds ANSI colours to text; `colour` is on by default unless NO_COLOR is set."""
+    """Adds ANSI colours to text; `colour` is on by default unless NO_COLOR is set.
 
-    def __init__(self, colour: bool | None = None) -> None:
+    With `graphics` off, dice and losses are only numbers, without squares and bars.
+    """
+
+    def __init__(self, colour: bool | None = None, *, graphics: bool = True) -> None:
         self.on = not os.environ.get("NO_COLOR") if colour is None else colour
+        self.graphics = graphics
 
     def __call__(self, words: str, *codes: str) -> str:
         """Return the words wrapped in these ANSI codes."""
@@ -90,7 +94,7 @@ def position_lines(view: PositionView, style: AnsiStyle) -> Iterator[str]:
     for army in view.armies:
         heading = f"{capital(army.words)}{', you' if army.army == view.viewer else ''}"
         heading += {"": "", "decides": " to decide"}.get(army.activity, f" {army.activity}")
-        dice = f"  {_dice(army)}" if army.pool_kind else ""
+        dice = f"  {_dice(army, style)}" if army.pool_kind else ""
         yield style(heading, _ARMIES[army.army], _BOLD) + dice
         yield from _characters(army, style)
         if army.items:
@@ -166,10 +170,11 @@ def _compass(facing: float) -> str:
     return _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
 
 
-def _dice(army: ArmyView) -> str:
+def _dice(army: ArmyView, style: AnsiStyle) -> str:
     own = sum(who.dice for who in army.characters)
     pools = [(army.pool, army.pool_kind)] + [(own, "own")] * (own > 0)
-    return " and ".join(f"{_DIE * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
+    die = _DIE if style.graphics else ""
+    return " and ".join(f"{die * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
 
 
 def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
@@ -216,6 +221,8 @@ def _unit_row(unit: UnitView, style: AnsiStyle) -> str:
     bar = "#" * full + "." * (_BAR - full)
     cost = f"  -{format_points(unit.points_lost)} points" if unit.points_lost else ""
     row = f"  {unit.name:<28} {bar} {unit.models:>3} of {unit.full_models}{cost}"
+    if not style.graphics:
+        row = f"  {unit.name}: {unit.models} of {unit.full_models} models{cost}"
     fled = unit.condition == FLEES
     row += f"  {FLEES}" if fled else ""
     return style(row, _DIM) if unit.models == 0 or fled else row

@@ -118,6 +118,14 @@ class ExactGame:
         """Return the value of optimal play, in the seat's points."""
         return _seat_points(self.solution.points_at_start(self.graph.values), seat_number(seat))
 
+    def random(self, seat: int | str, progress: Progress | None = None) -> float:
+        """Return the value of uniformly random play against its best response, as in `Score`."""
+        own = seat_number(seat)
+        if own not in self._random:
+            (points,) = self._points([_answered_lane(own, SweepMode.UNIFORM)], (), progress)
+            self._random[own] = _seat_points(points, own)
+        return self._random[own]
+
     def probabilities(
         self,
         policy: PolicyLike,
@@ -229,7 +237,8 @@ class ExactGame:
     ) -> list[float]:
         """Return the first army's points in each lane."""
         with self._shown_sweep(progress) as show:
-            values, _ = self.graph.sweep(lanes, np.stack(weights), show)
+            given = np.stack(weights) if weights else None
+            values, _ = self.graph.sweep(lanes, given, show)
         return [self.solution.points_at_start(values[:, lane]) for lane in range(len(lanes))]
 
     def _shown_sweep(self, progress: Progress | None) -> AbstractContextManager[Progress]:

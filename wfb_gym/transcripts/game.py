@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.random_numbers import new_rngs
-from wfb_gym.opponents.policy_spec import PolicySpec
-from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
-from wfb_gym.transcripts.recording import make_chooser, play_on, rng_of_seed
+from wfb_gym.transcripts.recording import make_seeded_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript, player_label
 from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.events import Event
@@ -61,19 +59,10 @@ class Game:
     def __init__(
         self, scenario: Scenario, seat: int, opponent: str, seed: int | None = None
     ) -> None:
-        spec = PolicySpec.parse(opponent, "opponent")
-        if scenario.has_hidden_items and spec.name == "optimal":
-            raise ValueError(
-                f"opponent {opponent}: expected a scenario in which nothing is hidden, found "
-                f"hidden items in {scenario.name}; veteran and search play it"
-            )
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.seat, self.opponent = seat, opponent
         self.narrated = NarratedBattle(scenario)
-        player: Opponent = opponent
-        if not spec.is_scripted:
-            player = spec.make(seed=self.seed, scenario=scenario, seat=1 - seat)
-        other = make_chooser(player, self.narrated, 1 - seat)
+        other = make_seeded_chooser(opponent, self.narrated, 1 - seat, self.seed)
         self._players = (None, other) if seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)
         self.events: list[Event] = []

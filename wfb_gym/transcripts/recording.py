@@ -22,6 +22,7 @@ from wfb_gym.engine.random_numbers import Rng, key_of_seed, new_rngs
 from wfb_gym.engine.state import STATE, State, new_work_spaces
 from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action, kind_and_epsilon
 from wfb_gym.opponents.move_tables import no_move_tables
+from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.players.interface import Opponent, Policy
 from wfb_gym.players.registry import resolve_opponents
 from wfb_gym.scenario import Scenario, load_scenario
@@ -95,6 +96,36 @@ def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> Cho
 
         move_tables, move_storage = load_move_tables([narrated.scenario], seat)
     return scripted_chooser(ScriptedPlayer(kind, move_tables[0], move_storage))
+
+
+def make_seeded_chooser(
+    opponent: Opponent, narrated: NarratedBattle, seat: int, seed: int
+) -> ChooseAction:
+    """Return `make_chooser` for an opponent whose own randomness, if it has any, follows a seed.
+
+    Args:
+        opponent: name, policy, agent, or path of a saved model. Only names and paths are seeded.
+        narrated: the battle to play.
+        seat: the opponent's seat, 0 or 1.
+        seed: seed for the opponent's sampling, 0 or more.
+
+    Raises:
+        ValueError: if the opponent is unknown, or if it is "optimal" and the scenario has hidden
+            items.
+        FileNotFoundError: if the saved model does not exist.
+        ImportError: if the model needs an extra that is not installed.
+        TooLarge: if the scenario has too many positions for the optimal player.
+    """
+    if isinstance(opponent, str | PathLike):
+        spec, scenario = PolicySpec.parse(opponent, "opponent"), narrated.scenario
+        if scenario.has_hidden_items and spec.name == "optimal":
+            raise ValueError(
+                f"opponent {opponent}: expected a scenario in which nothing is hidden, found "
+                f"hidden items in {scenario.name}; veteran and search play it"
+            )
+        if not spec.is_scripted:
+            opponent = spec.make(seed=seed, scenario=scenario, seat=seat)
+    return make_chooser(opponent, narrated, seat)
 
 
 def _policy_chooser(policy: Policy, narrated: NarratedBattle, seat: int) -> ChooseAction:

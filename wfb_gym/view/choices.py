@@ -1,5 +1,10 @@
-"""A pending decision as a viewer sees it: the question, the spell at stake, the legal actions."""
+"""A pending decision as a viewer sees it: the question, the spell at stake, the legal actions.
 
+Also finds the actions that a typed answer refers to.
+"""
+
+import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from wfb_gym.engine import actions
@@ -9,10 +14,17 @@ from wfb_gym.engine.spell_values import expected_points, expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
 from wfb_gym.scenario.spells import Spell
+from wfb_gym.suggestions import plain
 from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.effects import item_words, spell_words
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
 from wfb_gym.view.odds import cast_odds, points_at_stake
+
+_PASS_WORDS = ("pass", "stop", "no", "none")
+_NUMBERS = {
+    word: str(k) for k, word in enumerate(["zero", "one", "two", "three", "four", "five", "six"])
+}
+_IGNORED = ("the", "a", "an")
 
 
 class DecisionView(NamedTuple):
@@ -68,6 +80,60 @@ def nomination_words(names: ScenarioNames, battle: Battle, action: int) -> str:
     left = dice_phrase(int(battle.state.power), "power") + (f" and {own} of its own" if own else "")
     listed = ", ".join(f"{dice_phrase(each.dice)} {each.cast:.1%}" for each in odds.casts)
     return f"{name} with {left} left. To cast it: {listed}."
+
+
+def short_choice_names(
+    names: ScenarioNames, battle: Battle, texts: Mapping[int, str]
+) -> dict[int, str]:
+    """Return the choices' short names by engine code: the spell's name if it casts a spell."""
+    casting = battle.node in (Node.NOMINATE, Node.FREE_SPELL)
+    return {
+        code: names.spell_name(battle.mover, code - actions.FIRST_CAST)
+        if casting and actions.FIRST_CAST <= code < actions.FIRST_IN_PLAY
+        else text
+        for code, text in texts.items()
+    }
+
+
+def find_choices(
+    texts: Mapping[int, str], short_names: Mapping[int, str], answer: str
+) -> list[int]:
+    """Return the choices that an answer may refer to, by engine code.
+
+    An answer matches a choice if it is the choice's short name, or else if any part of the choice's
+    text that starts at a word begins with it, such as "fireball", "3 dice" or "scroll". Case,
+    spaces, punctuation and articles are ignored; "pass" means doing nothing.
+
+    Args:
+        texts: the choices in words, by engine code.
+        short_names: the choices' short names, by engine code.
+        answer: the answer as typed.
+    """
+    if plain(answer) in _PASS_WORDS and actions.PASS in texts:
+        return [actions.PASS]
+    typed = _normalized(answer)
+    for exact in (texts, short_names):
+        meant = [code for code, text in exact.items() if _normalized(text) == typed]
+        if meant:
+            return meant
+    if not any(map(str.isalpha, typed)):
+        return []
+    return [
+        code for code, text in texts.items() if any(tail.startswith(typed) for tail in _tails(text))
+    ]
+
+
+def _normalized(text: str) -> str:
+    """Return a text in lower case without punctuation and articles, and with numbers as digits."""
+    words = [word for word in text.casefold().split() if word not in _IGNORED] or [text]
+    letters = plain("".join(_NUMBERS.get(plain(word), word) for word in words))
+    return re.sub(r"(?<!\d)1dice", "1die", letters)
+
+
+def _tails(text: str) -> list[str]:
+    """Return the normalized text from each word onwards."""
+    words = text.split()
+    return [_normalized(" ".join(words[first:])) for first in range(len(words))]
 
 
 def _stake(names: ScenarioNames, battle: Battle) -> str:
