@@ -239,7 +239,7 @@ def test_another_player_is_suggested_if_optimal_cannot_play(
     def refuse(*_: object, **__: object) -> None:
         raise TooLarge("it does not fit")
 
-    monkeypatch.setattr("wfb_gym.transcripts.game.make_chooser", refuse)
+    monkeypatch.setattr("wfb_gym.transcripts.game.make_seeded_chooser", refuse)
     reply = "optimal: it does not fit; phase-search plays scenarios of any size"
     assert commands.error("play border-skirmish --opponent optimal").endswith(reply)
 

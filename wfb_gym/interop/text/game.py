@@ -227,6 +227,10 @@ class TextGame:
             self._rules[seat] = rules_summary(start.names, start.view(seat), seat)
         return self._rules[seat]
 
+    def meanings(self, seat: int) -> list[str]:
+        """Return the meaning of each action in a seat's action space, legal or not."""
+        return self._meanings[seat]
+
     def index_of(self, seat: int, code: int) -> int:
         """Return the index of an engine code in a seat's action space."""
         return int(self._codecs[seat].index_of[code])

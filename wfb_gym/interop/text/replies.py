@@ -89,8 +89,8 @@ def parse_reply(reply: Any, actions: Sequence[LegalAction], meanings: Collection
     Args:
         reply: the reply, a text of any length and content.
         actions: the legal actions.
-        meanings: labels of all actions in the action space, to distinguish an illegal action from a text
-            that names no action.
+        meanings: labels of all actions in the action space. A label of another action is an
+            illegal action, not a parse failure.
 
     Raises:
         ParseFailure: if the reply does not name exactly one action in an accepted form.

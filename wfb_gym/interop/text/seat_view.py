@@ -197,8 +197,8 @@ def _rules(names: ScenarioNames, seat: int) -> Iterator[str]:
         f"{names.armies[1]} tries to stop them{'; then they take turns' * (scenario.phases > 1)}."
     )
     yield (
-        f"Win as many {names.point}s as possible. Your points are losses of the enemy. Unspent dice and "
-        "items are worth nothing at the end."
+        f"Win as many {names.point}s as possible. Your points are losses of the enemy. Unspent "
+        "dice and items are worth nothing at the end."
     )
     pools = "the wizard's own dice and the pool" if rules.own_dice else "the pool"
     yield (
