@@ -342,6 +342,7 @@ def test_the_view_as_json_has_the_same_contents() -> None:
     assert (spell["name"], spell["value"], spell["status"]) == ("Fire Ball", "5+", "being cast")
     assert spell["points"] > 0
     assert document["question"] == "Which target?"
+    assert "\n  Halberdiers: 28 of 28 models\n" in view.text()
 
 
 @pytest.mark.parametrize(
