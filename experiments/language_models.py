@@ -1,0 +1,346 @@
+"""Grade language models by the exact regret of each decision.
+
+    python -m experiments.language_models
+    python -m experiments.language_models --model gpt-oss-20b --base-url http://localhost:8000/v1
+    python -m experiments.language_models --model gpt-oss-20b --base-url http://localhost:8000/v1 \\
+        --parameter temperature=0 --parameter max_tokens=4096 --budget 2000000
+    python -m experiments.language_models --replay runs/language-models/parts.jsonl --out runs/again
+
+A model plays 100 generated phases of the benchmark's test split, 20 of each of five kinds, half of
+them as the caster. It reads observations and answers with texts (`wfb_gym.interop.text`). The enemy
+plays optimally, and the dice are such that the model has at least one decision. After an unreadable
+or illegal reply the model is told the reason and may reply again. After three errors, the lowest
+legal action is played.
+
+Regret is the number of points that an action loses against optimal play, and is exact. In the
+table, it is the mean over all decisions, in points and in % of the points at stake (optimal minus
+random play). Share kept is 100 % minus the regret of all phases in % of all stakes. Intervals are
+95 % bootstrap intervals over phases.
+
+Without --model, registered players play through the same texts. The key for the server is read from
+an environment variable. Finished phases are stored in OUT/parts.jsonl with all replies, and the
+same command continues an interrupted run. OUT gets results.json. --replay grades a record again
+without a model.
+"""
+
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.language_models")
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from experiments.conversations.phases import PER_KIND, Phase, evaluation_set
+from experiments.conversations.speakers import (
+    ChatModel,
+    Endpoint,
+    RecordedReplies,
+    RegisteredPlayer,
+    Speaker,
+    Usage,
+    replies_to,
+)
+from experiments.experiment import Experiment
+from experiments.outcomes import ExperimentError, Line, Results, Run
+from experiments.statistics import Interval, ratio_interval
+from experiments.tables import ResultTable, texts
+from experiments.workers import Workers
+from wfb_gym.cli.parser import option
+from wfb_gym.generating import ALL_KINDS, generate
+from wfb_gym.interop.text import TextGame
+from wfb_gym.players.registry import check_agent
+
+PLAYERS = ("random", "greedy", "veteran", "phase-search", "optimal")
+_PLAYER_SEED = 0
+_RECORD = "conversations"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings for the grading.
+
+    Attributes:
+        players: registered agents or saved models that play by text.
+        model: name of a language model on the server.
+        base_url: address of a server with the chat interface of OpenAI.
+        key: environment variable with the server's key.
+        parameter: parameter of each request, with a JSON value or a text; repeat for several.
+        timeout: seconds until a request is sent again.
+        attempts: number of times that a request is sent before the run ends.
+        budget: maximum number of tokens; no phase begins after that many.
+        odds: whether observations contain the chances of casting and dispelling.
+        retries: number of times that a reply may be repeated in a decision.
+        count: phases of each kind.
+        replay: grade the replies in this record again.
+        workers: processes on this machine, each with one game at a time.
+        out: folder of the results.
+    """
+
+    players: tuple[str, ...] = option(
+        (), positional=True, nargs="*", metavar="PLAYER",
+        help=f"registered agents or saved models that play by text (default: {' '.join(PLAYERS)})",
+    )  # fmt: skip
+    model: str | None = None
+    base_url: str | None = option(None, metavar="URL")
+    key: str = option("OPENAI_API_KEY", metavar="VARIABLE")
+    parameter: tuple[str, ...] = option((), metavar="NAME=VALUE")
+    timeout: float = 120.0
+    attempts: int = 5
+    budget: int | None = None
+    odds: bool = False
+    retries: int = 2
+    count: int = PER_KIND
+    replay: Path | None = None
+    workers: int = 1
+    out: Path = Path("runs/language-models")
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The server of the model, or None without a model."""
+        if self.model is None:
+            return None
+        return Endpoint(
+            self.base_url, self.model, self.key, self.timeout, self.attempts,
+            dict(map(_parameter, self.parameter)),
+        )  # fmt: skip
+
+
+class Part(NamedTuple):
+    """A phase, and who plays it. `recorded` is a line of the record that is graded again."""
+
+    player: str
+    phase: Phase
+    recorded: Line | None = None
+
+    def __str__(self) -> str:
+        """Return the player and the phase as text."""
+        return f"{self.player}: {self.phase.name}"
+
+
+def _parameter(text: str) -> tuple[str, Any]:
+    """Return a parameter's name and value.
+
+    Raises:
+        ValueError: the text has no name.
+    """
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise ValueError(f"--parameter: expected NAME=VALUE, found {text}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def _check(settings: Settings, _: Collection[str]) -> Settings:
+    if settings.count % 2:
+        raise ValueError(f"--count: expected an even number, found {settings.count}")
+    if settings.count > PER_KIND:
+        raise ValueError(f"--count: expected at most {PER_KIND}, found {settings.count}")
+    who = {"players": settings.players, "--model": settings.model, "--replay": settings.replay}
+    given = [name for name, value in who.items() if value]
+    if len(given) > 1:
+        raise ValueError(f"expected one of players, --model and --replay, found {', '.join(given)}")
+    if settings.replay:
+        before = _read_record(settings.replay)[0]
+        settings = replace(settings, **{name: before[name] for name in ("odds", "retries")})
+    elif settings.endpoint:
+        settings.endpoint.client()
+    else:
+        settings = replace(settings, players=tuple(dict.fromkeys(settings.players or PLAYERS)))
+        for player in settings.players:
+            check_agent(player)
+    return settings
+
+
+def _read_record(path: Path) -> tuple[dict[str, Any], list[Line]]:
+    """Return the settings and lines of a record.
+
+    Raises:
+        ValueError: the file holds something else.
+        OSError: the file cannot be read.
+    """
+    known = {phase.name for phase in evaluation_set()}
+    try:
+        first, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        settings = first[_RECORD]
+        valid = isinstance(settings["odds"], bool) and isinstance(settings["retries"], int)
+        for line in lines:
+            valid &= line["phase"] in known and isinstance(line["player"], str)
+            valid &= all(isinstance(reply, str) for reply in line["replies"])
+            valid &= all(
+                isinstance(n, int | None) for n in Usage(**line["tokens"]).__dict__.values()
+            )
+    except (ValueError, KeyError, TypeError):
+        valid = False
+    if not valid:
+        raise ValueError(f"{path}: expected a record of experiments.language_models")
+    return settings, lines
+
+
+def _parts(settings: Settings) -> list[Part]:
+    """Return the parts, by phase, so that a phase is solved once for all players."""
+    phases = evaluation_set(settings.count)
+    if settings.replay is None:
+        players = settings.players if settings.model is None else (settings.model,)
+        return [Part(player, phase) for phase in phases for player in players]
+    _, lines = _read_record(settings.replay)
+    by_name = {phase.name: phase for phase in evaluation_set()}
+    return [Part(each["player"], by_name[each["phase"]], each) for each in lines]
+
+
+@lru_cache(maxsize=1)  # parts with the same phase follow each other
+def _game(kind: str, seed: int, seat: str, retries: int, odds: bool) -> TextGame:
+    scenario = generate(seed, ALL_KINDS[kind])
+    return TextGame(scenario, seat, "optimal", retries=retries, odds=odds)
+
+
+def play_phase(settings: Settings, part: Part) -> Line:
+    """Play a phase, and return the replies and their grades.
+
+    Raises:
+        ExperimentError: if the server fails, or a record has too few replies.
+    """
+    (scenario, seat), endpoint = part.phase, settings.endpoint
+    game = _game(scenario.kind, scenario.seed, seat, settings.retries, settings.odds)
+    speaker: Speaker
+    if part.recorded is not None:
+        usage = Usage(**part.recorded["tokens"])
+        speaker = RecordedReplies(part.recorded["replies"], usage, str(part))
+    elif endpoint is not None:
+        speaker = ChatModel(endpoint)
+    else:
+        speaker = RegisteredPlayer(part.player, game, seat, _PLAYER_SEED)
+    replies = list(replies_to(game, speaker))
+    found = game.result(seat)
+    return {
+        "part": str(part),
+        "player": part.player,
+        "phase": part.phase.name,
+        "points": found.points,
+        "regrets": found.regrets,
+        "stake": found.stake,
+        "parse_failures": found.parse_failures,
+        "illegal_actions": found.illegal_actions,
+        "forfeits": found.forfeits,
+        "tokens": asdict(speaker.usage),
+        "replies": replies,
+    }
+
+
+_TOKENS = ("prompt", "completion")
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of counts, or None if one of them is unknown."""
+    total = 0
+    for count in counts:
+        if count is None:
+            return None
+        total += count
+    return total
+
+
+def _tokens(line: Line) -> int:
+    return sum(count or 0 for count in line["tokens"].values())
+
+
+def _work(
+    settings: Settings, parts: Sequence[Part], before: Sequence[Line], workers: Workers
+) -> Iterator[Line]:
+    """Play the missing phases until the budget is spent."""
+    used = sum(map(_tokens, before))
+    for done, line in enumerate(workers.map(partial(play_phase, settings), parts), 1):
+        yield line
+        used += _tokens(line)
+        if settings.budget is not None and used >= settings.budget and done < len(parts):
+            raise ExperimentError(
+                f"--budget: {used:,} tokens are used, and {len(parts) - done} phases are missing; "
+                "the same command with a larger budget continues"
+            )
+
+
+def _results(run: Run[Settings, Part]) -> Results:
+    rows = []
+    for player in dict.fromkeys(run.values("player")):
+        lines = [line for line in run.lines if line["player"] == player]
+        numbers = {
+            name: np.array([line[name] for line in lines], np.float64)
+            for name in ("points", "stake", "parse_failures", "illegal_actions", "forfeits")
+        }
+        regrets = np.array([sum(line["regrets"]) for line in lines])
+        decisions = np.array([len(line["regrets"]) for line in lines], np.float64)
+        phases, stakes = np.ones(len(lines)), numbers["stake"]
+        ratios = {
+            "regret": (regrets, decisions),
+            "regret_share": (100.0 * regrets / stakes, decisions),
+            "kept": (100.0 * (stakes - regrets), stakes),
+            "points": (numbers["points"], phases),
+            "parse_failures": (100.0 * numbers["parse_failures"], decisions),
+            "illegal_actions": (100.0 * numbers["illegal_actions"], decisions),
+        }
+        rows.append(
+            {
+                "player": player,
+                "phases": len(lines),
+                "decisions": int(decisions.sum()),
+                "forfeits": int(numbers["forfeits"].sum()),
+                **{name: vars(ratio_interval(*each)) for name, each in ratios.items()},
+                "tokens": {name: _sum(line["tokens"][name] for line in lines) for name in _TOKENS},
+            }
+        )
+    return run.document(players=rows)
+
+
+_COLUMNS = {
+    "regret": "regret per decision",
+    "regret_share": "in % of the stake",
+    "kept": "share kept, %",
+    "points": "points per phase",
+    "parse_failures": "parse failures per 100",
+    "illegal_actions": "illegal per 100",
+}
+
+
+def _rows(results: Results) -> list[list[str]]:
+    rows = [["player", "phases", "decisions", *_COLUMNS.values(), "tokens per phase"]]
+    for each in sorted(results["players"], key=lambda row: float(row["regret"]["value"])):
+        cells = [_cell(Interval(**each[name])) for name in _COLUMNS]
+        counts = each["tokens"].values()
+        tokens = "?" if None in counts else f"{sum(counts) / each['phases']:,.0f}"
+        rows.append([each["player"], str(each["phases"]), str(each["decisions"]), *cells, tokens])
+    return rows
+
+
+def _cell(found: Interval) -> str:
+    digits = 3 if abs(found.value) < 1.0 else 1
+    if found.low == found.high:
+        return f"{found.value:.{digits}f}"
+    return f"{found.value:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"
+
+
+REGRETS = ResultTable("exact regret, with 95 % intervals over phases", _rows)
+EXPERIMENT = Experiment(
+    module="experiments.language_models",
+    description=__doc__,
+    settings=Settings,
+    quick={"count": 2},
+    check=_check,
+    positive=("count", "workers", "timeout", "attempts"),
+    natural=("retries",),
+    kind=_RECORD,
+    free=("out", "workers", "budget", "timeout", "attempts", "key", "base_url"),
+    parts=_parts,
+    work=_work,
+    name_of=lambda line: str(line["part"]),
+    results=_results,
+    tables=texts(REGRETS),
+)
+main = EXPERIMENT.main

@@ -1,0 +1,310 @@
+"""Language models: the evaluation set, registered players by text, servers, records, grading."""
+
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from experiments.common import FAILED
+from experiments.conversations import phases
+from experiments.conversations.phases import KINDS, evaluation_set
+from experiments.statistics import ratio_interval
+from tests.support.scripts import Scripts, results_in
+from wfb_gym.generating import TRAIN_SEEDS
+from wfb_gym.solver import normalised_score
+
+COMMAND = "experiments.language_models"
+
+
+@pytest.fixture
+def one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use only one kind in the evaluation set."""
+    monkeypatch.setattr(phases, "KINDS", ("duel",))
+
+
+def test_the_evaluation_set_is_balanced_and_unseen() -> None:
+    found = evaluation_set()
+    assert len(found) == len({each.scenario.seed for each in found}) == 100
+    for kind in KINDS:
+        seats = [each.seat for each in found if each.scenario.kind == kind]
+        assert (seats.count("caster"), seats.count("dispeller")) == (10, 10)
+    assert all(each.scenario.seed not in TRAIN_SEEDS for each in found)
+    assert all(each.seat in each.scenario.stakes for each in found)
+    fewer = evaluation_set(4)
+    assert fewer == [each for each in found if each in fewer]
+
+
+def test_players_by_text_are_graded_like_players_in_environments(
+    tmp_path: Path, scripts: Scripts, one_kind: None
+) -> None:
+    scripts.run(f"{COMMAND} veteran random optimal --count 2 --out {tmp_path}")
+    rows = {row["player"]: row for row in results_in(tmp_path)["players"]}
+    optimal, veteran, random = (rows[name] for name in ("optimal", "veteran", "random"))
+    assert optimal["regret"]["value"] == 0.0
+    assert optimal["kept"]["value"] == pytest.approx(100.0)
+    assert random["regret"]["value"] > 0.0
+    assert veteran["parse_failures"]["value"] == random["illegal_actions"]["value"] == 0.0
+    # Against optimal play, regret is the loss of value: it is 0 in phases that veteran plays well.
+    for line in recorded(tmp_path):
+        phase = next(each for each in evaluation_set() if each.name == line["phase"])
+        if line["player"] == "veteran":
+            score = normalised_score(phase.scenario.scenario, "veteran", phase.seat)
+            assert line["stake"] == pytest.approx(score.optimum - score.random)
+            assert sum(line["regrets"]) < 1e-9 or score.guaranteed < score.optimum
+
+
+def recorded(out: Path) -> list[Any]:
+    """Return the lines of a record."""
+    return [json.loads(line) for line in (out / "parts.jsonl").read_text().splitlines()[1:]]
+
+
+# --- a local server ----------------------------------------------------------------------------
+
+
+Fault = Callable[[BaseHTTPRequestHandler], None]
+"""Answers a request with an error."""
+
+
+class FakeServer:
+    """A server with the chat interface of OpenAI.
+
+    `faults` answer the first requests, and `fault_of_game` the first request of a game, from 1.
+    """
+
+    def __init__(self) -> None:
+        self.reply: Callable[[str], Any] = last_choice
+        self.usage: Any = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
+        self.faults: list[Fault] = []
+        self.fault_of_game: dict[int, Fault] = {}
+        self._games = 0
+        self.requests: list[Any] = []
+        self.url = ""
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        """Answer a request."""
+        length = int(handler.headers["Content-Length"])
+        request = json.loads(handler.rfile.read(length))
+        self.requests.append(request | {"key": handler.headers["Authorization"]})
+        self._games += len(request["messages"]) == 2
+        fault = self.fault_of_game.pop(self._games, None) or (self.faults and self.faults.pop(0))
+        if fault:
+            fault(handler)
+            return
+        message = {"role": "assistant", "content": self.reply(request["messages"][-1]["content"])}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        document = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
+        send(handler, 200, json.dumps(document | {"choices": [choice], "usage": self.usage}))
+
+
+def last_choice(observation: str) -> str:
+    """Reply with the last legal action, in words around it."""
+    index, label = re.findall(r"^\[(\d+)\] ([^,(\n]+)", observation, re.MULTILINE)[-1]
+    return f"Let me think. I would like to {label.strip()}.\n\n**[{index}]**"
+
+
+def send(handler: BaseHTTPRequestHandler, status: int, text: str) -> None:
+    """Send a response."""
+    content = text.encode()
+    handler.send_response(status)
+    handler.send_header("Content-Type", "application/json")
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
+
+
+@pytest.fixture
+def server(one_kind: None) -> Iterator[FakeServer]:
+    pytest.importorskip("openai")
+    fake = FakeServer()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            fake.answer(self)
+
+        def log_message(self, *_: Any) -> None:
+            """Print nothing."""
+
+    with _served(Handler) as fake.url:
+        yield fake
+
+
+@contextmanager
+def _served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
+        http.daemon_threads = True
+        thread = threading.Thread(target=http.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{http.server_port}/v1"
+        http.shutdown()
+        thread.join()
+
+
+def command(server: FakeServer, out: Path) -> str:
+    return f"{COMMAND} --model m --base-url {server.url} --count 2 --out {out}"
+
+
+def test_a_model_on_a_server_is_graded_and_its_record_again(
+    tmp_path: Path, scripts: Scripts, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OWN_KEY", "secret")
+    out, again = tmp_path / "out", tmp_path / "again"
+    extra = "--key OWN_KEY --parameter temperature=0 --parameter effort=low --odds"
+    scripts.run(f"{command(server, out)} {extra}")
+    (row,) = results_in(out)["players"]
+    assert (row["player"], row["phases"]) == ("m", 2)
+    asked = len(server.requests)
+    assert row["tokens"] == {"prompt": 90 * asked, "completion": 10 * asked}
+    first, last = server.requests[0], server.requests[-1]
+    assert (first["model"], first["temperature"], first["effort"]) == ("m", 0, "low")
+    assert first["key"] == "Bearer secret"
+    assert [each["role"] for each in first["messages"]] == ["system", "user"]
+    assert "Chances of" in first["messages"][1]["content"]
+    # A game is one conversation.
+    roles = [each["role"] for each in last["messages"]]
+    assert roles == ["system", *["user", "assistant"] * (len(roles) // 2 - 1), "user"]
+
+    scripts.run(f"{COMMAND} --replay {out}/parts.jsonl --out {again}")
+    assert results_in(again)["players"] == results_in(out)["players"]
+    assert len(server.requests) == asked  # no model is needed
+    assert "secret" not in (out / "parts.jsonl").read_text() + (out / "results.json").read_text()
+
+
+@pytest.mark.parametrize("reply", ["", None, "no action", "[0] or [1]", "[999]"])
+def test_bad_replies_are_counted_and_forfeit_the_decision(
+    tmp_path: Path, scripts: Scripts, server: FakeServer, reply: str | None
+) -> None:
+    server.reply, server.usage = (lambda _: reply), None
+    scripts.run(f"{command(server, tmp_path)} --retries 1")
+    (row,) = results_in(tmp_path)["players"]
+    per_100 = row["illegal_actions" if reply == "[999]" else "parse_failures"]["value"]
+    assert per_100 == 200.0  # of two replies, none is accepted
+    assert row["forfeits"] == row["decisions"]
+    assert row["tokens"] == {"prompt": None, "completion": None}
+    asked = [each["messages"][-1]["content"] for each in server.requests]
+    assert sum("Your reply was not accepted" in text for text in asked) == row["decisions"]
+
+
+def fail(handler: BaseHTTPRequestHandler) -> None:
+    send(handler, 500, json.dumps({"error": {"message": "overloaded"}}))
+
+
+def limit_rate(handler: BaseHTTPRequestHandler) -> None:
+    send(handler, 429, json.dumps({"error": {"message": "too many requests"}}))
+
+
+def hang(handler: BaseHTTPRequestHandler) -> None:
+    time.sleep(1.0)
+    handler.close_connection = True
+
+
+def hang_up(handler: BaseHTTPRequestHandler) -> None:
+    handler.close_connection = True
+
+
+def test_a_request_is_repeated_after_a_fault(
+    tmp_path: Path, scripts: Scripts, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openai._base_client.BaseClient._calculate_retry_timeout", lambda *_: 0.0)
+    server.faults = [fail, limit_rate, hang, hang_up]
+    scripts.run(f"{command(server, tmp_path)} --timeout 0.5 --attempts 5")
+    assert results_in(tmp_path)["players"][0]["phases"] == 2
+    assert server.faults == []
+
+
+def malformed(text: str) -> Fault:
+    return lambda handler: send(handler, 200, text)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        fail,
+        malformed("{"),
+        malformed("[]"),
+        malformed('"hello"'),
+        malformed("{}"),
+        malformed('{"choices": []}'),
+        malformed('{"choices": [{"message": {"content": 7}}]}'),
+    ],
+)
+def test_a_broken_server_ends_the_run_in_one_line_and_the_command_continues(
+    tmp_path: Path, scripts: Scripts, server: FakeServer, fault: Fault
+) -> None:
+    whole = command(server, tmp_path)
+    server.fault_of_game[2] = fault
+    said = scripts.run(f"{whole} --attempts 1", FAILED)
+    expected = f"python -m {COMMAND}: {server.url}: expected a reply of m, found "
+    assert said.err.splitlines()[-1].startswith(expected)
+    assert len(recorded(tmp_path)) == 1
+    scripts.run(f"{whole} --attempts 1")
+    assert results_in(tmp_path)["players"][0]["phases"] == 2
+    games = [each for each in server.requests if len(each["messages"]) == 2]
+    assert len(games) == 3  # the first phase is not played again
+
+
+def test_no_phase_begins_after_the_budget_is_spent(
+    tmp_path: Path, scripts: Scripts, server: FakeServer
+) -> None:
+    whole = command(server, tmp_path)
+    said = scripts.run(f"{whole} --budget 1", FAILED)
+    assert "1 phases are missing; the same command with a larger budget continues" in said.err
+    scripts.run(f"{whole} --budget 1000000")
+    assert results_in(tmp_path)["players"][0]["phases"] == 2
+
+
+def test_a_server_that_is_not_there_is_reported_at_once(tmp_path: Path, scripts: Scripts) -> None:
+    pytest.importorskip("openai")
+    line = f"{COMMAND} --model m --base-url http://127.0.0.1:9/v1 --attempts 1 --count 2"
+    said = scripts.run(f"{line} --out {tmp_path}", FAILED)
+    assert "http://127.0.0.1:9/v1: expected a reply of m, found APIConnectionError" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--count 3", "--count: expected an even number, found 3"),
+        ("--count 22", "--count: expected at most 20, found 22"),
+        (
+            "greedy --model m",
+            "expected one of players, --model and --replay, found players, --model",
+        ),
+        (
+            "--model m --parameter temperature",
+            "--parameter: expected NAME=VALUE, found temperature",
+        ),
+        ("nobody", "nobody"),
+        ("--replay {tmp}/missing.jsonl", "No such file"),
+        (
+            "--replay {tmp}/other.jsonl",
+            "other.jsonl: expected a record of experiments.language_mod",
+        ),
+        ("--replay {tmp}/cut.jsonl", "cut.jsonl: expected a record of experiments.language_models"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_one_line(
+    tmp_path: Path, scripts: Scripts, arguments: str, message: str
+) -> None:
+    (tmp_path / "other.jsonl").write_text('{"coverage": {}}\n')
+    first = json.dumps({"conversations": {"odds": False, "retries": 2}})
+    (tmp_path / "cut.jsonl").write_text(f'{first}\n{{"phase": "duel", "player": "m"}}\n')
+    said = scripts.error(f"{COMMAND} {arguments.format(tmp=tmp_path)} --out {tmp_path}/out")
+    assert message in said
+
+
+def test_the_ratio_of_sums_has_an_interval_over_cases() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.integers(1, 9, 400).astype(np.float64)
+    found = ratio_interval(counts * rng.normal(2.0, 1.0, 400), counts)
+    assert found.low < found.value < found.high
+    assert found.value == pytest.approx(2.0, abs=0.2)
+    assert found.high - found.low == pytest.approx(4 * 1.0 / np.sqrt(400), rel=0.3)
+    same = ratio_interval(3.0 * counts, counts)
+    assert (same.low, same.high) == pytest.approx((3.0, 3.0))
