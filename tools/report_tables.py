@@ -16,7 +16,14 @@ from agents.figures import (
     draw_scores,
 )
 from agents.self_play.runs import LARGE
-from experiments import coverage, horizon, strength, value_of_hiding, value_of_history
+from experiments import (
+    coverage,
+    horizon,
+    language_models,
+    strength,
+    value_of_hiding,
+    value_of_history,
+)
 from experiments.benchmarks import tables
 from experiments.figures.horizon import draw_horizon
 from experiments.figures.speed import draw_speed
@@ -276,6 +283,7 @@ ALL = (
         draw=(draw_comparison,),
     ),
     Report("coverage", "experiments.coverage", 3, coverage.COVERAGE.markdown),
+    Report("language-models", "experiments.language_models", 10, language_models.REGRETS.markdown),
     Report("value-of-history", "experiments.value_of_history", 3, value_of_history.SCORES.markdown),
     Report(
         "hidden-values",

@@ -95,8 +95,8 @@ def outcome(reply: Any, decision: str = "nominate") -> int | str:
         return error.kind
 
 
-def replies() -> list[Any]:
-    path = Path(__file__).with_name("replies.jsonl")
+def replies(name: str = "replies.jsonl") -> list[Any]:
+    path = Path(__file__).with_name(name)
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -113,6 +113,39 @@ def test_realistic_replies_are_read_as_expected() -> None:
     ]
     assert not wrong
     assert sum(isinstance(each["expected"], int) for each in found) >= 150
+
+
+SHOWN: dict[str, list[LegalAction]] = {
+    "nominate": [
+        *numbered("stop casting"),
+        *(
+            LegalAction(k, f"cast {name} ({value})", f"{points} points", short=name)
+            for k, ((name, value), points) in enumerate(
+                zip(SPELLS.items(), (20, 40, 50, 60), strict=True), 6
+            )
+        ),
+    ],
+    "dice": DECISIONS["dice"],
+    "dispel": [
+        *numbered("let it through"),
+        *numbered(*(f"throw {k} dice" for k in (2, 3, 4)), first=2),
+        *numbered("use the Dispel Scroll", first=10),
+    ],
+}
+"""Decisions of the replies by an author who did not know the parser."""
+
+
+def test_replies_by_an_author_who_did_not_know_the_parser_are_read() -> None:
+    correct = {True: 0, False: 0}
+    found = replies("independent_replies.jsonl")
+    for each in found:
+        try:
+            read = parse_reply(each["reply"], SHOWN[each["decision"]])
+        except ReplyError:
+            continue
+        assert read == each["meant"]  # never another action
+        correct[each["follows"]] += 1
+    assert correct[True] >= 0.99 * sum(each["follows"] for each in found) > 100
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,12 @@ class LegalAction:
     chance: float | None = None
     short: str = ""
 
+    @property
+    def text(self) -> str:
+        """The label with the chance and the note, as in an observation."""
+        chance = "" if self.chance is None else f", succeeds with {self.chance:.1%}"
+        return f"{self.label}{chance}{f' ({self.note})' if self.note else ''}"
+
 
 def parse_reply(reply: Any, actions: Sequence[LegalAction], meanings: Collection[str] = ()) -> int:
     """Return the index of the legal action that a reply names.
@@ -222,7 +228,7 @@ def _find_label(name: str, actions: Sequence[LegalAction]) -> int | None:
     """Return the index of the action with a label or part of one, or None if there is none."""
     labels = {action.index: action.label for action in actions}
     for action in actions:
-        if name == action.label:
+        if name in (action.label, action.text):
             return action.index
     meant = find_choices(labels, {each.index: each.short for each in actions}, name)
     if len(meant) == 1 and (len(plain(name)) >= _LEAST_PART or not meant[0]):

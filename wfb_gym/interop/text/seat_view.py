@@ -89,9 +89,7 @@ class SeatView:
             )
             yield f"Chances of {name}: {', '.join(casts) or 'cast without dice'}"
         for action in self.actions:
-            chance = "" if action.chance is None else f", succeeds with {action.chance:.1%}"
-            note = f" ({action.note})" if action.note else ""
-            yield f"[{action.index}] {action.label}{chance}{note}"
+            yield f"[{action.index}] {action.text}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as nested dicts, lists, texts and numbers, for JSON."""
