@@ -12,6 +12,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 RLLIB := .venv-rllib
 OTHER := .venv-other
+ADAPTERS := textarena openenv verifiers kaggle
 RELEASES ?= -c constraints.txt
 FLOORS = $(shell sed -nE '/^dependencies = /,/^\]/s/.*"(.*)>=(.*)".*/\1==\2/p' pyproject.toml)
 TEST_PACKAGES := pytest pytest-xdist hypothesis rich
@@ -22,7 +23,7 @@ ARGS ?=
 PYTEST_ARGS ?=
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
-.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz generated mutate solve benchmark docs record rllib lint format constraints clean
+.PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz generated mutate solve benchmark docs record rllib adapters lint format constraints clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -132,6 +133,18 @@ $(RLLIB)/.installed: agents/rllib/constraints.txt pyproject.toml
 	@$(RLLIB)/bin/python -m pip install --quiet --no-deps -e .
 	@touch $@
 	@echo 'rllib: .venv-rllib is ready'
+
+adapters: $(ADAPTERS:%=.venv-%/.installed) ## build .venv-NAME for each library for language models and test its adapter
+	@for name in $(ADAPTERS); do \
+		PATH="$$PWD/.venv-$$name/bin:$$PATH" .venv-$$name/bin/python -m pytest -W default \
+			tests/interop/test_$$name.py $(PYTEST_ARGS); done
+
+$(ADAPTERS:%=.venv-%/.installed): .venv-%/.installed: constraints/%.txt pyproject.toml
+	@rm -f $@
+	@[ -x $(@D)/bin/python ] || $(or $(PYTHON),python3) -m venv $(@D)
+	@echo 'adapters: installing wfb_gym with $*'
+	@$(@D)/bin/python -m pip install --quiet -c $< -e '.[$*]' $(TEST_PACKAGES)
+	@touch $@
 
 lint: $(STAMP) ## run ruff, the checks of import layers and of style, and mypy
 	$(BIN)/ruff check .

@@ -37,12 +37,14 @@ _EXTRAS = {
     "ipykernel": "dev",
     "jinja2": "html",
     "jsonschema": "dev",
+    "kaggle_environments": "kaggle",
     "matplotlib": "train",
     "minari": "minari",
     "moviepy": "render",
     "nbclient": "dev",
     "nbformat": "dev",
     "nicegui": "web",
+    "openenv": "openenv",
     "pettingzoo": "pettingzoo",
     "playwright": "dev",
     "pyspiel": "openspiel",
@@ -51,8 +53,10 @@ _EXTRAS = {
     "stable_baselines3": "train",
     "tensorboard": "train",
     "tensordict": "torchrl",
+    "textarena": "textarena",
     "torch": "train",
     "torchrl": "torchrl",
+    "verifiers": "verifiers",
 }
 """Extra for each optional module that tests import.
 
