@@ -1,0 +1,144 @@
+"""OpenEnv's environment: its validation, its server and its client."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("openenv")
+
+import requests
+from openenv.core.generic_client import GenericEnvClient
+
+from tests.support.pages import PACKAGE
+from wfb_gym.interop.openenv import BattleAction, BattleEnvironment
+from wfb_gym.interop.text import TextGame, text_player
+
+SCENARIO = "apprentice"
+FOLDER = PACKAGE / "interop" / "openenv"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Start the server as a user does, and return its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "wfb_gym.interop.openenv", "--scenario", SCENARIO]
+    options = ["--port", str(port), "--opponent", "greedy", "--max-bytes", str(1 << 26)]
+    process = subprocess.Popen([*command, *options])
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(600):
+            assert process.poll() is None
+            try:
+                requests.get(f"{address}/health", timeout=5)
+                break
+            except requests.ConnectionError:
+                time.sleep(0.2)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+def direct(replies: list[str], seed: int) -> tuple[list[float], TextGame]:
+    """Return the rewards of replies in a text game, and the game."""
+    game = TextGame(SCENARIO, "caster", "greedy", retries=1)
+    game.reset(seed)
+    return [game.step(reply)[1] / 100 for reply in replies], game
+
+
+def openenv(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "openenv.cli", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_its_validation_accepts_the_package() -> None:
+    found = openenv("validate", str(FOLDER), "--level", "static", "--skip-build")
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_its_validation_accepts_the_server(server: str) -> None:
+    found = openenv("validate", "--url", server, "--timeout", "60")
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_its_client_plays_a_battle_with_the_results_of_a_text_game(server: str, seed: int) -> None:
+    replies, rewards = [], []
+    with GenericEnvClient(base_url=server).sync() as client:
+        found: Any = client.reset(seed=seed)
+        assert "# Rules" in found.observation["text"]
+        while not found.done:
+            replies.append(f"[{found.observation['view']['actions'][-1]['label']}]")
+            found = client.step({"reply": replies[-1]})
+            rewards.append(found.reward)
+            assert found.observation["regret"] >= 0.0
+        state = client.state()
+    expected, game = direct(replies, seed)
+    assert rewards == pytest.approx(expected, abs=1e-9)
+    assert game.done
+    assert state["points"] == pytest.approx(game.points(0))
+    assert state["share"] == pytest.approx(game.result().share)
+    assert (state["step_count"], state["seed"], state["seat"]) == (len(replies), seed, "caster")
+
+
+def test_sessions_are_separate(server: str) -> None:
+    with (
+        GenericEnvClient(base_url=server).sync() as first,
+        GenericEnvClient(base_url=server).sync() as second,
+    ):
+        for client, seed in ((first, 1), (second, 2)):
+            client.reset(seed=seed)
+        first.step({"reply": "nothing"})
+        assert [client.state()["seed"] for client in (first, second)] == [1, 2]
+        assert [client.state()["parse_failures"] for client in (first, second)] == [1, 0]
+
+
+def test_errors_are_reported_and_the_last_one_plays_the_lowest_legal_action() -> None:
+    env = BattleEnvironment(scenario=SCENARIO)
+    lowest = env.reset(seed=0).view["actions"][0]["index"]
+    found = env.step(BattleAction(reply="no action"))
+    assert (found.error, found.action, found.reward) == ("parse failure", None, 0.0)
+    assert found.reason in found.text
+    found = env.step(BattleAction(reply="[999]"))
+    assert (found.error, found.action) == ("illegal action", lowest)
+    assert (env.state.forfeits, env.state.step_count) == (1, 2)
+
+
+def test_the_dispeller_can_be_played() -> None:
+    env = BattleEnvironment(scenario="archmage-duel", seat="dispeller", opponent="greedy")
+    found, total = env.reset(seed=3), 0.0
+    game = TextGame("archmage-duel", "dispeller", "greedy")
+    game.reset(3)
+    player = text_player("veteran", game, "dispeller")
+    while not found.done:
+        reply = player(found.text)
+        game.step(reply)
+        found = env.step(BattleAction(reply=reply))
+        total += found.reward
+    assert game.done
+    assert total == pytest.approx(game.points(1) / 100, abs=1e-9)
+
+
+def test_a_step_before_reset_is_an_error() -> None:
+    with pytest.raises(ValueError, match="call reset"):
+        BattleEnvironment(scenario=SCENARIO).step(BattleAction(reply="[0]"))
+
+
+def test_both_seats_are_not_accepted() -> None:
+    with pytest.raises(ValueError, match="expected a seat and an opponent"):
+        BattleEnvironment(seat=None)
+
+
+def test_the_web_interface_gets_the_legal_actions() -> None:
+    env = BattleEnvironment(scenario=SCENARIO)
+    found = env.reset(seed=0).model_dump()
+    buttons = env.web_actions(found)
+    assert [label for label, _ in buttons] == [each["label"] for each in found["view"]["actions"]]
+    assert not env.step(BattleAction(**buttons[0][1])).error
