@@ -2,12 +2,9 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ import pytest
 
 pytest.importorskip("verifiers")
 
+from tests.support.chat_server import chat_server, last_action
 from wfb_gym.interop.text import TextGame
 from wfb_gym.interop.text_episodes import TextEpisodes
 from wfb_gym.interop.verifiers import BattleTasksetConfig, MagicPhaseTaskset
@@ -25,47 +23,16 @@ KIND = "generated-duel-500"
 MODULE = "from wfb_gym.interop.verifiers import MagicPhaseEnv, MagicPhaseTaskset, __all__\n"
 
 
-def last_action(observation: str) -> str:
-    """Return a reply with the last legal action of an observation."""
-    indices = re.findall(r"^\[(\d+)\]", observation, re.MULTILINE)
-    return f"The last one looks best: [{indices[-1]}]"
-
-
-class Model(BaseHTTPRequestHandler):
-    """A streaming chat endpoint: "last" plays the last legal action, "silent" names none."""
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        content = request["messages"][-1]["content"]
-        if not isinstance(content, str):
-            content = "".join(part["text"] for part in content)
-        text = last_action(content) if request["model"] == "last" else "I do not know."
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
-        shared = {"id": "1", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
-        for delta, reason in (({"role": "assistant", "content": text}, None), ({}, "stop")):
-            choices = [{"index": 0, "delta": delta, "finish_reason": reason}]
-            self.wfile.write(b"data: %s\n\n" % json.dumps({**shared, "choices": choices}).encode())
-        self.wfile.write(b"data: [DONE]\n\n")
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
-
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
+    with chat_server() as address:
+        yield address
 
 
 def evaluate(endpoint: str, folder: Path, *options: str, model: str = "last") -> list[Any]:
     """Run verifiers' command on a module of one line, and return the traces."""
     (folder / "magic_phase.py").write_text(MODULE)
-    command = [Path(sys.executable).parent / "vf-eval", "magic-phase", "-m", model, *options]
+    command = [str(Path(sys.executable).parent / "vf-eval"), "magic-phase", "-m", model, *options]
     client = ["--client.base-url", endpoint, "--client.api-key-var", "MODEL_KEY"]
     out = ["--no-push", "--no-rich", "-o", "out", "--run.dir", "run"]
     paths = [str(folder), os.environ.get("PYTHONPATH", "")]
