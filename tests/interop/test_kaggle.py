@@ -13,7 +13,9 @@ pytest.importorskip("kaggle_environments")
 import pyspiel
 from kaggle_environments.core_harness import create_agent_fn
 
+from tests.support.adapters import assert_listed, section_of
 from tests.support.chat_server import chat_server, last_action
+from tests.support.pages import run_blocks
 from wfb_gym.interop import kaggle
 from wfb_gym.interop.openspiel import load_battle
 
@@ -131,3 +133,11 @@ def test_agents_get_the_state_only_if_nothing_is_hidden(tmp_path: Path) -> None:
         env.reset(2)
         env.step([{"submission": -1}, {"submission": -1}])  # the first step plays nothing
         assert ("serializedGameAndState" in env.state[0].observation) is expected
+
+
+def test_the_section_of_the_page_runs(endpoint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert_listed("Kaggle's Game Arena", "kaggle-environments")
+    section = section_of("Kaggle Game Arena").replace("http://127.0.0.1:8000/v1", endpoint)
+    names = run_blocks(section.replace("MODEL", "last"))
+    assert [state.status for state in names["env"].state] == ["DONE", "DONE"]
+    assert capsys.readouterr().out.endswith(f"{[state.reward for state in names['env'].state]}\n")

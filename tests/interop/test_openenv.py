@@ -14,7 +14,8 @@ pytest.importorskip("openenv")
 import requests
 from openenv.core.generic_client import GenericEnvClient
 
-from tests.support.pages import PACKAGE
+from tests.support.adapters import assert_listed, section_of
+from tests.support.pages import PACKAGE, run_blocks
 from wfb_gym.interop.openenv import BattleAction, BattleEnvironment
 from wfb_gym.interop.text import TextGame, text_player
 
@@ -142,3 +143,11 @@ def test_the_web_interface_gets_the_legal_actions() -> None:
     buttons = env.web_actions(found)
     assert [label for label, _ in buttons] == [each["label"] for each in found["view"]["actions"]]
     assert not env.step(BattleAction(**buttons[0][1])).error
+
+
+def test_the_section_of_the_page_runs(server: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert_listed("OpenEnv", "openenv")
+    run_blocks(section_of("OpenEnv").replace("http://127.0.0.1:8000", server))
+    printed = capsys.readouterr().out
+    assert printed.startswith("# Rules")
+    assert printed.endswith("0.0 0.0\n")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.pages import page, rows_of
+from tests.support.pages import blocks, page, rows_of, section
 
 PAGE = page("interop.md")
 LIBRARIES = {
@@ -23,8 +23,7 @@ LIBRARIES = {
 
 def code_of(heading: str) -> list[str]:
     """Return the Python code of a section."""
-    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(r"```python\n(.*?)```", section, re.DOTALL)
+    return blocks(section(PAGE, heading), "python")
 
 
 @pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version")

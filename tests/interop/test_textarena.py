@@ -6,6 +6,8 @@ import pytest
 
 ta = pytest.importorskip("textarena")
 
+from tests.support.adapters import assert_listed, section_of  # noqa: E402
+from tests.support.pages import run_blocks  # noqa: E402
 from wfb_gym.interop.text import text_player  # noqa: E402
 from wfb_gym.interop.textarena import ENV_ID, MagicPhaseEnv  # noqa: E402
 from wfb_gym.seats import SEATS  # noqa: E402
@@ -126,3 +128,11 @@ def test_a_battle_without_decisions_is_over_at_the_first_step() -> None:
 def test_the_number_of_players_is_checked() -> None:
     with pytest.raises(ValueError, match="num_players: expected 1, found 2"):
         MagicPhaseEnv(scenario=SCENARIO, opponent="greedy").reset(num_players=2, seed=0)
+
+
+def test_the_section_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert_listed("TextArena", "textarena")
+    names = run_blocks(section_of("TextArena"))
+    printed = capsys.readouterr().out
+    assert printed == f"{names['rewards']} {names['about'][0]['reason']}\n"
+    assert sum(names["rewards"].values()) == 0

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ import pytest
 
 pytest.importorskip("verifiers")
 
+from tests.support.adapters import assert_listed, section_of
 from tests.support.chat_server import chat_server, last_action
+from tests.support.pages import blocks
 from wfb_gym.interop.text import TextGame
 from wfb_gym.interop.text_episodes import TextEpisodes
 from wfb_gym.interop.verifiers import BattleTasksetConfig, MagicPhaseTaskset
@@ -41,6 +44,8 @@ def evaluate(endpoint: str, folder: Path, *options: str, model: str = "last") ->
         [*command, *client, *out], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
     assert said.returncode == 0, said.stdout + said.stderr
+    if "--dry-run" in options:
+        return []
     episodes = (folder / "out" / "run" / "traces.jsonl").read_text().splitlines()
     return [json.loads(each) for each in episodes]
 
@@ -101,3 +106,13 @@ def test_tasks_follow_their_seeds() -> None:
     tasks = list(islice(MagicPhaseTaskset(config).load(), 3))
     assert [task.data.seed for task in tasks] == [5, 6, 7]
     assert [task.data.name for task in tasks] == [f"{KIND}#{seed}" for seed in (5, 6, 7)]
+
+
+def test_the_section_of_the_page_is_current(endpoint: str, tmp_path: Path) -> None:
+    assert_listed("verifiers", "verifiers")
+    section = section_of("verifiers")
+    assert blocks(section, "python") == [MODULE]
+    commands = re.findall(r"^\$ vf-eval magic-phase (.+)$", section, re.MULTILINE)
+    assert len(commands) == 3
+    for options in commands:
+        evaluate(endpoint, tmp_path, *options.split(), "--dry-run")

@@ -27,6 +27,11 @@ def sections(text: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
+def section(text: str, heading: str) -> str:
+    """Return the text below a heading of the second level, with its code."""
+    return text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
 def tables(text: str) -> list[list[list[str]]]:
     """Return the cells of each table of a text, with its header and without the ruler."""
     found = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
