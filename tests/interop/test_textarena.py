@@ -9,7 +9,7 @@ ta = pytest.importorskip("textarena")
 from tests.support.adapters import assert_listed, section_of  # noqa: E402
 from tests.support.pages import run_blocks  # noqa: E402
 from wfb_gym.interop.text import text_player  # noqa: E402
-from wfb_gym.interop.textarena import ENV_ID, MagicPhaseEnv  # noqa: E402
+from wfb_gym.interop.textarena import ENV_ID, TextArenaEnv  # noqa: E402
 from wfb_gym.seats import SEATS  # noqa: E402
 from wfb_gym.transcripts import record  # noqa: E402
 
@@ -50,7 +50,7 @@ def test_one_player_against_an_opponent(seat: str) -> None:
 
 
 def test_regrets_of_optimal_play_are_zero() -> None:
-    env = MagicPhaseEnv(scenario="apprentice", max_bytes=1 << 26)
+    env = TextArenaEnv(scenario="apprentice", max_bytes=1 << 26)
     _, info = play(env, {0: "optimal", 1: "optimal"}, seed=1)
     assert [info[player]["regret"] for player in (0, 1)] == pytest.approx([0.0, 0.0], abs=1e-9)
     assert info[0]["share"] == pytest.approx(1.0)
@@ -106,7 +106,7 @@ def test_replies_are_not_shown_to_the_enemy() -> None:
 
 
 def test_generated_scenarios_follow_the_seed() -> None:
-    env = MagicPhaseEnv(scenario="generated-duel-500")
+    env = TextArenaEnv(scenario="generated-duel-500")
     names = []
     for seed in (3, 4, 3):
         env.reset(num_players=2, seed=seed)
@@ -115,7 +115,7 @@ def test_generated_scenarios_follow_the_seed() -> None:
 
 
 def test_a_battle_without_decisions_is_over_at_the_first_step() -> None:
-    env = MagicPhaseEnv(scenario="apprentice", seat="dispeller", opponent="veteran")
+    env = TextArenaEnv(scenario="apprentice", seat="dispeller", opponent="veteran")
     env.reset(num_players=1, seed=5)
     _, messages = env.get_observation()
     assert "apprentice, over" in messages[-1][1]
@@ -127,7 +127,7 @@ def test_a_battle_without_decisions_is_over_at_the_first_step() -> None:
 
 def test_the_number_of_players_is_checked() -> None:
     with pytest.raises(ValueError, match="num_players: expected 1, found 2"):
-        MagicPhaseEnv(scenario=SCENARIO, opponent="greedy").reset(num_players=2, seed=0)
+        TextArenaEnv(scenario=SCENARIO, opponent="greedy").reset(num_players=2, seed=0)
 
 
 def test_the_section_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,11 +19,11 @@ from tests.support.chat_server import chat_server, last_action
 from tests.support.pages import blocks
 from wfb_gym.interop.text import TextGame
 from wfb_gym.interop.text_episodes import TextEpisodes
-from wfb_gym.interop.verifiers import BattleTasksetConfig, MagicPhaseTaskset
+from wfb_gym.interop.verifiers import BattleTasksetConfig, TextBattleTaskset
 from wfb_gym.seats import SEATS
 
 KIND = "generated-duel-500"
-MODULE = "from wfb_gym.interop.verifiers import MagicPhaseEnv, MagicPhaseTaskset, __all__\n"
+MODULE = "from wfb_gym.interop.verifiers import TextBattleEnv, TextBattleTaskset, __all__\n"
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_a_limit_ends_the_conversation_but_not_the_battle(endpoint: str, tmp_pat
 
 def test_tasks_follow_their_seeds() -> None:
     config = BattleTasksetConfig(id="magic-phase", scenario=KIND, first_seed=5)
-    tasks = list(islice(MagicPhaseTaskset(config).load(), 3))
+    tasks = list(islice(TextBattleTaskset(config).load(), 3))
     assert [task.data.seed for task in tasks] == [5, 6, 7]
     assert [task.data.name for task in tasks] == [f"{KIND}#{seed}" for seed in (5, 6, 7)]
 

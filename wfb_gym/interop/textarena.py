@@ -21,12 +21,12 @@ from wfb_gym.seats import SEATS
 ENV_ID = "wfb_gym/MagicPhase-v0"
 
 
-class MagicPhaseEnv(textarena.Env):  # type: ignore[misc]
+class TextArenaEnv(textarena.Env):  # type: ignore[misc]
     """A battle in which each player answers decisions with texts.
 
     Player 0 is the caster and player 1 the dispeller. With an opponent, there is only player 0, in
-    the seat `seat`. Rewards are the points that a player won, divided by `points_per_reward`; those
-    of two players sum to 0.
+    the seat `seat`. Rewards are the points that a player won, divided by `points_per_reward`; the
+    rewards of two players sum to 0.
 
     Each player gets the rules as a prompt. At each of its decisions, it gets the events since its
     last decision, the position and the legal actions. Replies are shown only to their own player,
@@ -119,6 +119,6 @@ class MagicPhaseEnv(textarena.Env):  # type: ignore[misc]
 if ENV_ID not in textarena.envs.registration.ENV_REGISTRY:
     textarena.envs.registration.register_with_versions(
         id=ENV_ID,
-        entry_point="wfb_gym.interop.textarena:MagicPhaseEnv",
+        entry_point="wfb_gym.interop.textarena:TextArenaEnv",
         wrappers={"default": [textarena.wrappers.LLMObservationWrapper]},
     )

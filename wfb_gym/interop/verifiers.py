@@ -3,7 +3,7 @@
 Needs ``pip install "wfb-gym[verifiers]"``. verifiers finds an environment by the name of a module
 at the top level, so write one with a line of code, such as ``magic_phase.py``::
 
-    from wfb_gym.interop.verifiers import MagicPhaseEnv, MagicPhaseTaskset, __all__
+    from wfb_gym.interop.verifiers import TextBattleEnv, TextBattleTaskset, __all__
 
 Then ``vf-eval magic-phase -n 10`` plays ten battles. Positions, replies and points come from
 `wfb_gym.interop.text`.
@@ -29,7 +29,7 @@ from wfb_gym.interop.text import TextGame
 from wfb_gym.interop.text_episodes import TextEpisodes
 from wfb_gym.seats import SEATS
 
-__all__ = ["MagicPhaseEnv", "MagicPhaseTaskset"]
+__all__ = ["TextBattleEnv", "TextBattleTaskset"]
 
 _RESULTS = ("decisions", "parse_failures", "illegal_actions", "forfeits", "regret", "share")
 
@@ -59,7 +59,7 @@ class BattleTasksetConfig(vf.TasksetConfig):  # type: ignore[misc]
     """Seed of the first task; the following tasks have the following seeds."""
 
 
-class MagicPhaseTaskset(vf.Taskset[BattleTask, BattleTasksetConfig]):  # type: ignore[misc]
+class TextBattleTaskset(vf.Taskset[BattleTask, BattleTasksetConfig]):  # type: ignore[misc]
     """One battle for each seed, without end."""
 
     INFINITE = True
@@ -73,7 +73,7 @@ class MagicPhaseTaskset(vf.Taskset[BattleTask, BattleTasksetConfig]):  # type: i
             yield BattleTask(data, self.config.task)
 
 
-class MagicPhaseEnvConfig(vf.EnvConfig):  # type: ignore[misc]
+class TextBattleEnvConfig(vf.EnvConfig):  # type: ignore[misc]
     """The agents and the options of a battle."""
 
     caster: vf.AgentConfig = _seat()
@@ -93,12 +93,12 @@ class MagicPhaseEnvConfig(vf.EnvConfig):  # type: ignore[misc]
     """Number of points that give a reward of 1."""
 
 
-class MagicPhaseEnv(vf.Env[MagicPhaseEnvConfig]):  # type: ignore[misc]
+class TextBattleEnv(vf.Env[TextBattleEnvConfig]):  # type: ignore[misc]
     """A battle between two agents, or between an agent and a registered player.
 
     Each seat is one conversation: the rules as the system prompt, then one turn for each decision.
     A trace's reward ``points`` is the points that its seat won, divided by `points_per_reward`;
-    those of two seats sum to 0. Its metrics are the seat's results
+    the rewards of two seats sum to 0. Its metrics are the seat's results
     (`wfb_gym.interop.text.SeatResult`), and ``truncated`` is 1 if a limit ended its conversation.
     In that case, the lowest legal action is played in its remaining decisions.
     """
