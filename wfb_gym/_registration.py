@@ -1,6 +1,6 @@
-"""Register the package with PettingZoo and OpenSpiel.
+"""Register the package with PettingZoo, OpenSpiel and TextArena.
 
-The package imports Gymnasium and registers with it immediately. PettingZoo and OpenSpiel may not be
+The package imports Gymnasium and registers with it immediately. The other libraries may not be
 installed, take a second to load and do not discover plugins. ``import wfb_gym`` therefore registers
 with any library that is already loaded, and each adapter in `wfb_gym.interop` registers with its
 own library.
@@ -15,6 +15,8 @@ DEFAULT_SCENARIO = "archmage-duel"
 """Default scenario for the OpenSpiel game."""
 _BATTLE = {"scenario": "border-skirmish"}
 """Default scenario for ``wfb_gym/Battle-v0``, the same as in `wfb_gym.envs.battles`."""
+
+_TEXTARENA_ID = "wfb_gym/MagicPhase-v0"
 
 
 def register_loaded() -> None:
@@ -41,6 +43,17 @@ def register_with_openspiel(pyspiel: Any) -> None:
     kind = openspiel_type(pyspiel)
     if kind.short_name not in pyspiel.registered_names():
         pyspiel.register_game(kind, _PhaseGame)
+
+
+def register_with_textarena(textarena: Any) -> None:
+    """Register the environment with TextArena, with and without (``-raw``) its wrapper."""
+    registry = textarena.envs.registration
+    if _TEXTARENA_ID not in registry.ENV_REGISTRY:
+        registry.register_with_versions(
+            id=_TEXTARENA_ID,
+            entry_point="wfb_gym.interop.textarena:TextArenaEnv",
+            wrappers={"default": [textarena.wrappers.LLMObservationWrapper]},
+        )
 
 
 class _PhaseGame:
@@ -90,4 +103,5 @@ def openspiel_type(pyspiel: Any, has_hidden_items: bool = False) -> Any:
 _REGISTER: dict[str, Callable[[Any], None]] = {
     "pettingzoo": register_with_pettingzoo,
     "pyspiel": register_with_openspiel,
+    "textarena": register_with_textarena,
 }

@@ -1,10 +1,12 @@
 """OpenEnv's environment: its validation, its server and its client."""
 
+import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ pytest.importorskip("openenv")
 import requests
 from openenv.core.generic_client import GenericEnvClient
 
+import wfb_gym
 from tests.support.adapters import assert_listed, section_of
 from tests.support.pages import PACKAGE, run_blocks
 from wfb_gym.interop.openenv import BattleAction, BattleEnvironment
@@ -125,6 +128,21 @@ def test_the_dispeller_can_be_played() -> None:
         total += found.reward
     assert game.done
     assert total == pytest.approx(game.points(1) / 100, abs=1e-9)
+
+
+def test_a_battle_without_decisions_gives_its_reward_at_once() -> None:
+    env = BattleEnvironment(scenario=SCENARIO, seat="dispeller", opponent="greedy")
+    seed = next(seed for seed in range(100) if env.reset(seed=seed).done)
+    found = env.reset(seed=seed)
+    assert found.reward == pytest.approx(env.state.points / 100)
+
+
+def test_the_description_names_the_version_and_the_application() -> None:
+    text = (FOLDER / "openenv.yaml").read_text(encoding="utf-8")
+    about = dict(re.findall(r"^(\w+): (\S+)$", text, re.MULTILINE))
+    assert about["version"] == wfb_gym.__version__
+    module, _, name = about["app"].partition(":")
+    assert "/reset" in getattr(import_module(module), name).openapi()["paths"]
 
 
 def test_a_step_before_reset_is_an_error() -> None:

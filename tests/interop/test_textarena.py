@@ -8,11 +8,13 @@ ta = pytest.importorskip("textarena")
 
 from tests.support.adapters import assert_listed, section_of  # noqa: E402
 from tests.support.pages import run_blocks  # noqa: E402
+from tests.support.scripts import run_python  # noqa: E402
 from wfb_gym.interop.text import text_player  # noqa: E402
-from wfb_gym.interop.textarena import ENV_ID, TextArenaEnv  # noqa: E402
+from wfb_gym.interop.textarena import TextArenaEnv  # noqa: E402
 from wfb_gym.seats import SEATS  # noqa: E402
 from wfb_gym.transcripts import record  # noqa: E402
 
+ENV_ID = "wfb_gym/MagicPhase-v0"
 SCENARIO = "archmage-duel"
 
 
@@ -123,6 +125,15 @@ def test_a_battle_without_decisions_is_over_at_the_first_step() -> None:
     assert env.close()[0] == {
         0: pytest.approx(-record("apprentice", "veteran", "random", seed=5).points / 100)
     }
+
+
+@pytest.mark.parametrize("imports", ["textarena, wfb_gym", "wfb_gym.interop.textarena, textarena"])
+def test_textarena_knows_the_ids(imports: str) -> None:
+    code = f"import {imports}\nfor end in ('', '-raw'): print(textarena.make('{ENV_ID}' + end))"
+    said = run_python("-c", code)
+    assert said.status == 0, said.err
+    assert "LLMObservationWrapper" in said.out.splitlines()[0]
+    assert "TextArenaEnv" in said.out.splitlines()[1]
 
 
 def test_the_number_of_players_is_checked() -> None:

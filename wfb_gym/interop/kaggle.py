@@ -168,4 +168,6 @@ def _legal_actions(observation: Mapping[str, Any]) -> list[LegalAction]:
 
 if GAME_NAME not in pyspiel.registered_names():
     pyspiel.register_game(PhaseJsonGame().get_type(), PhaseJsonGame)
-    kaggle_environments.register(ENV_NAME, open_spiel_env._build_env(GAME_NAME))  # noqa: SLF001 - the function of its own games
+    # The function that the library makes the environments of its own games with.
+    environment = open_spiel_env._build_env(GAME_NAME)  # noqa: SLF001
+    kaggle_environments.register(ENV_NAME, environment)

@@ -23,7 +23,8 @@ class TextEpisodes:
             for a new scenario in each episode, such as "generated-phase-500" or
             "generated-duel:test".
         seat: the seat that replies: 0 or "caster", 1 or "dispeller". None for both seats.
-        opponent: the player of the other seat, or None for both seats.
+        opponent: the player of the other seat, or None for both seats. If only one of `seat` and
+            `opponent` is given, the other has the default of `TextGame`.
         retries: number of times that a reply may be repeated in a decision. After that, the lowest
             legal action is played.
         odds: whether observations contain the chances of casting and dispelling.

@@ -1,8 +1,8 @@
 """TextArena: a battle for two language models, or for one against a registered player.
 
-Needs ``pip install "wfb-gym[textarena]"``. Importing this module registers
-``wfb_gym/MagicPhase-v0`` with TextArena, and ``wfb_gym/MagicPhase-v0-raw`` without wrappers.
-Positions, replies and points come from `wfb_gym.interop.text`.
+Needs ``pip install "wfb-gym[textarena]"``. The environment is ``wfb_gym/MagicPhase-v0``, and
+``wfb_gym/MagicPhase-v0-raw`` without wrappers. Positions, replies and points come from
+`wfb_gym.interop.text`.
 """
 
 from dataclasses import asdict
@@ -15,10 +15,11 @@ except ImportError as error:
         'wfb_gym.interop.textarena needs textarena: pip install "wfb-gym[textarena]"'
     ) from error
 
+from wfb_gym._registration import register_with_textarena
 from wfb_gym.interop.text_episodes import TextEpisodes
 from wfb_gym.seats import SEATS
 
-ENV_ID = "wfb_gym/MagicPhase-v0"
+register_with_textarena(textarena)
 
 
 class TextArenaEnv(textarena.Env):  # type: ignore[misc]
@@ -114,11 +115,3 @@ class TextArenaEnv(textarena.Env):  # type: ignore[misc]
             state.rewards, state.done = rewards, True
         elif state.num_players > 1:
             state.manually_set_current_player_id(game.to_move)
-
-
-if ENV_ID not in textarena.envs.registration.ENV_REGISTRY:
-    textarena.envs.registration.register_with_versions(
-        id=ENV_ID,
-        entry_point="wfb_gym.interop.textarena:TextArenaEnv",
-        wrappers={"default": [textarena.wrappers.LLMObservationWrapper]},
-    )

@@ -100,7 +100,8 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         """
         self._game, text = self._episodes.start(seed)
         self._episode_id, self._steps, self._rewarded = episode_id or str(uuid4()), 0, 0.0
-        return BattleObservation(text=text, view=self._view(), done=self._game.done)
+        reward = self._reward() if self._game.done else None  # over before the first decision
+        return BattleObservation(text=text, view=self._view(), done=self._game.done, reward=reward)
 
     def step(
         self, action: BattleAction, timeout_s: float | None = None, **kwargs: Any
@@ -119,14 +120,12 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         if self._game is None:
             raise ValueError("step: expected a battle, found none; call reset in this session")
         text, _, done, info = self._game.step(action.reply)
-        points = self._game.points(self._game.seats[0])
-        gained, self._rewarded = points - self._rewarded, points
         self._steps += 1
         return BattleObservation(
             text=text,
             view=self._view(),
             done=done,
-            reward=self._episodes.reward(gained),
+            reward=self._reward(),
             action=info["action"],
             error=info["error"],
             reason=info["reason"],
@@ -162,6 +161,13 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         """Return the legal actions as buttons of OpenEnv's web interface."""
         actions = observation.get("view", {}).get("actions", [])
         return [(each["label"], {"reply": f"[{each['index']}]"}) for each in actions]
+
+    def _reward(self) -> float:
+        """Return the reward for points won since the last reward."""
+        assert self._game is not None
+        points = self._game.points(self._game.seats[0])
+        gained, self._rewarded = points - self._rewarded, points
+        return self._episodes.reward(gained)
 
     def _view(self) -> dict[str, Any]:
         assert self._game is not None
