@@ -9,13 +9,14 @@
 A model plays 100 generated phases of the benchmark's test split, 20 of each of five kinds, half of
 them as the caster. It reads observations and answers with texts (`wfb_gym.interop.text`). The enemy
 plays optimally, and the dice are such that the model has at least one decision. After an unreadable
-or illegal reply the model is told the reason and may reply again. After three errors, the lowest
+or illegal reply the model gets the reason and may reply again. After three errors, the lowest
 legal action is played.
 
 Regret is the number of points that an action loses against optimal play, and is exact. In the
 table, it is the mean over all decisions, in points and in % of the points at stake (optimal minus
-random play). Share kept is 100 % minus the regret of all phases in % of all stakes. Intervals are
-95 % bootstrap intervals over phases.
+random play). The share kept is 100 % minus the regret of all phases in % of all stakes. Points and
+tokens are per phase, parse failures and illegal actions per 100 decisions. Intervals are 95 %
+bootstrap intervals over phases.
 
 Without --model, registered players play through the same texts. The key for the server is read from
 an environment variable. Finished phases are stored in OUT/parts.jsonl with all replies, and the
@@ -112,8 +113,8 @@ class Settings:
         )  # fmt: skip
 
 
-class Part(NamedTuple):
-    """A phase, and who plays it. `recorded` is a line of the record that is graded again."""
+class PlayedPhase(NamedTuple):
+    """A phase and its player. `recorded` is a line of the record that is graded again."""
 
     player: str
     phase: Phase
@@ -185,15 +186,15 @@ def _read_record(path: Path) -> tuple[dict[str, Any], list[Line]]:
     return settings, lines
 
 
-def _parts(settings: Settings) -> list[Part]:
+def _parts(settings: Settings) -> list[PlayedPhase]:
     """Return the parts, by phase, so that a phase is solved once for all players."""
     phases = evaluation_set(settings.count)
     if settings.replay is None:
         players = settings.players if settings.model is None else (settings.model,)
-        return [Part(player, phase) for phase in phases for player in players]
+        return [PlayedPhase(player, phase) for phase in phases for player in players]
     _, lines = _read_record(settings.replay)
     by_name = {phase.name: phase for phase in evaluation_set()}
-    return [Part(each["player"], by_name[each["phase"]], each) for each in lines]
+    return [PlayedPhase(each["player"], by_name[each["phase"]], each) for each in lines]
 
 
 @lru_cache(maxsize=1)  # parts with the same phase follow each other
@@ -202,7 +203,7 @@ def _game(kind: str, seed: int, seat: str, retries: int, odds: bool) -> TextGame
     return TextGame(scenario, seat, "optimal", retries=retries, odds=odds)
 
 
-def play_phase(settings: Settings, part: Part) -> Line:
+def play_phase(settings: Settings, part: PlayedPhase) -> Line:
     """Play a phase, and return the replies and their grades.
 
     Raises:
@@ -253,7 +254,7 @@ def _tokens(line: Line) -> int:
 
 
 def _work(
-    settings: Settings, parts: Sequence[Part], before: Sequence[Line], workers: Workers
+    settings: Settings, parts: Sequence[PlayedPhase], before: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
     """Play the missing phases until the budget is spent."""
     used = sum(map(_tokens, before))
@@ -267,7 +268,7 @@ def _work(
             )
 
 
-def _results(run: Run[Settings, Part]) -> Results:
+def _results(run: Run[Settings, PlayedPhase]) -> Results:
     rows = []
     for player in dict.fromkeys(run.values("player")):
         lines = [line for line in run.lines if line["player"] == player]
@@ -300,17 +301,17 @@ def _results(run: Run[Settings, Part]) -> Results:
 
 
 _COLUMNS = {
-    "regret": "regret per decision",
+    "regret": "regret",
     "regret_share": "in % of the stake",
     "kept": "share kept, %",
-    "points": "points per phase",
-    "parse_failures": "parse failures per 100",
-    "illegal_actions": "illegal per 100",
+    "points": "points",
+    "parse_failures": "parse failures",
+    "illegal_actions": "illegal",
 }
 
 
 def _rows(results: Results) -> list[list[str]]:
-    rows = [["player", "phases", "decisions", *_COLUMNS.values(), "tokens per phase"]]
+    rows = [["player", "phases", "decisions", *_COLUMNS.values(), "tokens"]]
     for each in sorted(results["players"], key=lambda row: float(row["regret"]["value"])):
         cells = [_cell(Interval(**each[name])) for name in _COLUMNS]
         counts = each["tokens"].values()
@@ -320,7 +321,7 @@ def _rows(results: Results) -> list[list[str]]:
 
 
 def _cell(found: Interval) -> str:
-    digits = 3 if abs(found.value) < 1.0 else 1
+    digits = 3 if 0.0 < abs(found.value) < 1.0 else 1
     if found.low == found.high:
         return f"{found.value:.{digits}f}"
     return f"{found.value:.{digits}f} [{found.low:.{digits}f}, {found.high:.{digits}f}]"

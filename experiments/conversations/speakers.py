@@ -1,4 +1,4 @@
-"""Speakers: what answers observations with replies, and how much it used."""
+"""Speakers, which answer observations with replies, and the tokens that they use."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

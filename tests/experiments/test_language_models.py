@@ -1,12 +1,9 @@
 """Language models: the evaluation set, registered players by text, servers, records, grading."""
 
 import json
-import re
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +14,7 @@ from experiments.common import FAILED
 from experiments.conversations import phases
 from experiments.conversations.phases import KINDS, evaluation_set
 from experiments.statistics import ratio_interval
+from tests.support.chat_server import last_action, serve
 from tests.support.scripts import Scripts, results_in
 from wfb_gym.generating import TRAIN_SEEDS
 from wfb_gym.solver import normalised_score
@@ -80,7 +78,7 @@ class FakeServer:
     """
 
     def __init__(self) -> None:
-        self.reply: Callable[[str], Any] = last_choice
+        self.reply: Callable[[str], Any] = last_action
         self.usage: Any = {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100}
         self.faults: list[Fault] = []
         self.fault_of_game: dict[int, Fault] = {}
@@ -102,12 +100,6 @@ class FakeServer:
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         document = {"id": "1", "object": "chat.completion", "created": 0, "model": "m"}
         send(handler, 200, json.dumps(document | {"choices": [choice], "usage": self.usage}))
-
-
-def last_choice(observation: str) -> str:
-    """Reply with the last legal action, in words around it."""
-    index, label = re.findall(r"^\[(\d+)\] ([^,(\n]+)", observation, re.MULTILINE)[-1]
-    return f"Let me think. I would like to {label.strip()}.\n\n**[{index}]**"
 
 
 def send(handler: BaseHTTPRequestHandler, status: int, text: str) -> None:
@@ -132,19 +124,8 @@ def server(one_kind: None) -> Iterator[FakeServer]:
         def log_message(self, *_: Any) -> None:
             """Print nothing."""
 
-    with _served(Handler) as fake.url:
+    with serve(Handler) as fake.url:
         yield fake
-
-
-@contextmanager
-def _served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as http:
-        http.daemon_threads = True
-        thread = threading.Thread(target=http.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{http.server_port}/v1"
-        http.shutdown()
-        thread.join()
 
 
 def command(server: FakeServer, out: Path) -> str:

@@ -14,7 +14,7 @@ import pyspiel
 from kaggle_environments.core_harness import create_agent_fn
 
 from tests.support.adapters import assert_listed, section_of
-from tests.support.chat_server import chat_server, last_action
+from tests.support.chat_server import last_action, serve
 from tests.support.pages import run_blocks
 from wfb_gym.interop import kaggle
 from wfb_gym.interop.openspiel import load_battle
@@ -36,7 +36,7 @@ hidden = [{ items = [], weight = 1 }, { items = ["Dispel Scroll"], weight = 2 }]
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    with chat_server() as address:
+    with serve() as address:
         yield address
 
 

@@ -340,6 +340,7 @@ def test_both_seats_play_by_text() -> None:
     texts, rewards = dict.fromkeys(range(ARMIES), ""), [0.0, 0.0]
     for reply in ("[Fire Ball]", "[2 dice]"):
         text, reward, *_ = game.step(reply)
+        rewards[0] += reward
     assert game.to_move == 1
     assert text.startswith("# Rules\nYou play the dispeller")  # its first decision
     assert "> Archmage begins to cast Fire Ball (5+)." in text
@@ -348,7 +349,22 @@ def test_both_seats_play_by_text() -> None:
         assert seat is not None
         texts[seat], reward, *_ = game.step("[pass]")
         rewards[seat] += reward
-    assert rewards[0] - rewards[1] == pytest.approx(game.points(0))
+    # The rewards of the seat that moved last sum to its points.
+    assert rewards[seat] == pytest.approx(game.points(seat))
+    assert game.points(seat) != 0.0
+
+
+def test_points_before_the_first_decision_count_in_its_reward() -> None:
+    for seed in range(30):
+        game = TextGame(DUEL, seat="dispeller", opponent="greedy", max_bytes=0)
+        game.reset(seed=seed)
+        before, total = game.points(1), 0.0
+        while not game.done:
+            total += game.step("[pass]")[1]
+        if before and game.result().decisions:
+            assert total == pytest.approx(game.points(1))
+            return
+    pytest.fail("expected a battle with points before the first decision")
 
 
 def test_odds_are_shown_on_request() -> None:

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("verifiers")
 
 from tests.support.adapters import assert_listed, section_of
-from tests.support.chat_server import chat_server, last_action
+from tests.support.chat_server import last_action, serve
 from tests.support.pages import blocks
 from wfb_gym.interop.text import TextGame
 from wfb_gym.interop.text_episodes import TextEpisodes
@@ -28,7 +28,7 @@ MODULE = "from wfb_gym.interop.verifiers import TextBattleEnv, TextBattleTaskset
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    with chat_server() as address:
+    with serve() as address:
         yield address
 
 

@@ -38,9 +38,10 @@ class Model(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def chat_server() -> Iterator[str]:
-    """Serve the models, and yield the base address for clients."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
+def serve(handler: type[BaseHTTPRequestHandler] = Model) -> Iterator[str]:
+    """Serve the models, or answer with another handler, and yield the base address for clients."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()

@@ -66,9 +66,8 @@ class TextEpisodes:
         game = TextGame(
             self.scenario_of(seed), self.seat, self.opponent,
             retries=self.retries, odds=self.odds, max_bytes=self.max_bytes,
+            grader=None if self._is_generated else self._grader,  # which solves a scenario once
         )  # fmt: skip
-        if not self._is_generated:
-            game.grader = self._grader  # which solves the scenario once
         return game, game.reset(seed)
 
     def scenario_of(self, seed: int) -> Scenario:

@@ -81,7 +81,7 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         if self._episodes.seat is None or self._episodes.opponent is None:
             raise ValueError("BattleEnvironment: expected a seat and an opponent, found None")
         self._game: TextGame | None = None
-        self._episode_id, self._steps, self._rewarded = "", 0, 0.0
+        self._episode_id, self._steps = "", 0
 
     def reset(
         self, seed: int | None = None, episode_id: str | None = None, **kwargs: Any
@@ -99,8 +99,10 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
             ScenarioError: if the scenario does not exist or is invalid.
         """
         self._game, text = self._episodes.start(seed)
-        self._episode_id, self._steps, self._rewarded = episode_id or str(uuid4()), 0, 0.0
-        reward = self._reward() if self._game.done else None  # over before the first decision
+        self._episode_id, self._steps = episode_id or str(uuid4()), 0
+        reward = None
+        if self._game.done:  # before the first decision
+            reward = self._episodes.reward(self._game.points(self._game.seats[0]))
         return BattleObservation(text=text, view=self._view(), done=self._game.done, reward=reward)
 
     def step(
@@ -119,13 +121,13 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         """
         if self._game is None:
             raise ValueError("step: expected a battle, found none; call reset in this session")
-        text, _, done, info = self._game.step(action.reply)
+        text, points, done, info = self._game.step(action.reply)
         self._steps += 1
         return BattleObservation(
             text=text,
             view=self._view(),
             done=done,
-            reward=self._reward(),
+            reward=self._episodes.reward(points),
             action=info["action"],
             error=info["error"],
             reason=info["reason"],
@@ -161,13 +163,6 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         """Return the legal actions as buttons of OpenEnv's web interface."""
         actions = observation.get("view", {}).get("actions", [])
         return [(each["label"], {"reply": f"[{each['index']}]"}) for each in actions]
-
-    def _reward(self) -> float:
-        """Return the reward for points won since the last reward."""
-        assert self._game is not None
-        points = self._game.points(self._game.seats[0])
-        gained, self._rewarded = points - self._rewarded, points
-        return self._episodes.reward(gained)
 
     def _view(self) -> dict[str, Any]:
         assert self._game is not None

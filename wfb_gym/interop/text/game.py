@@ -16,7 +16,7 @@ from wfb_gym.players.interface import Opponent
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import ARMIES
-from wfb_gym.seats import seat_number
+from wfb_gym.seats import SEATS, seat_number
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.recording import (
     ChooseAction,
@@ -108,6 +108,8 @@ class TextGame:
         odds: whether observations contain the chances of casting and dispelling.
         max_bytes: memory limit for solving the scenario, in bytes, for regrets. With 0, regrets are
             None.
+        grader: a grader of the same scenario to share its solution with other games, instead of
+            `max_bytes`.
 
     Attributes:
         scenario: the scenario.
@@ -132,6 +134,7 @@ class TextGame:
         retries: int = 2,
         odds: bool = False,
         max_bytes: int = MAX_BYTES,
+        grader: RegretGrader | None = None,
     ) -> None:
         if retries < 0:
             raise ValueError(f"retries: expected 0 or more, found {retries}")
@@ -142,7 +145,7 @@ class TextGame:
         self.scenario = load_scenario(scenario)
         self.seats = tuple(range(ARMIES)) if seat is None else (seat_number(seat),)
         self.retries, self.odds = retries, odds
-        self.grader = RegretGrader(self.scenario, max_bytes)
+        self.grader = grader or RegretGrader(self.scenario, max_bytes)
         self._opponent = opponent
         self._packed = pack(self.scenario)
         views = [View.fitted(self._packed, army) for army in range(ARMIES)]
@@ -165,6 +168,7 @@ class TextGame:
         self._results = [SeatResult() for _ in range(ARMIES)]
         self._retries_left = self.retries
         self._shown = [0] * ARMIES
+        self._rewarded = [0.0] * ARMIES
         self._rules: dict[int, str] = {}
 
     def reset(self, seed: int | None = None) -> str:
@@ -257,8 +261,8 @@ class TextGame:
             reply: the reply of the seat to move.
 
         Returns:
-            The observation of the seat to move, the points that the seat that replied won in this
-            step, whether the battle is over, and information about the step.
+            The observation of the seat to move, the points that the seat that replied won since its
+            last action or the start, whether the battle is over, and information about the step.
 
         Raises:
             ValueError: if there is no decision, because the battle is over or was not reset.
@@ -284,7 +288,7 @@ class TextGame:
                 return self._reject(error, view), 0.0, False, info
             info["forfeited"], index = True, actions[0].index
             result.forfeits += 1
-        battle, before = self.narrated.battle, self.points(seat)
+        battle = self.narrated.battle
         code = int(self._codecs[seat].code_of[index])
         info["action"] = index
         info["label"] = next(each.label for each in actions if each.index == index)
@@ -295,7 +299,9 @@ class TextGame:
         self._shown[seat] = len(self.events)
         self.events.append(self.narrated.act(code))
         self._play_on()
-        return self._observe(), self.points(seat) - before, self.done, info
+        points = self.points(seat)
+        reward, self._rewarded[seat] = points - self._rewarded[seat], points
+        return self._observe(), reward, self.done, info
 
     def _play_on(self) -> None:
         self.events += play_on(self.narrated, self._rng, self._players)
@@ -330,7 +336,7 @@ def text_player(name: str, game: TextGame, seat: int | str, seed: int | None = N
 
     Raises:
         FileNotFoundError: if the file does not exist.
-        ValueError: if the player does not exist.
+        ValueError: if the player does not exist, or if it is asked when its seat is not to move.
         TooLarge: if the scenario has too many positions for the optimal player.
     """
     own = seat_number(seat)
@@ -339,6 +345,8 @@ def text_player(name: str, game: TextGame, seat: int | str, seed: int | None = N
     rng = rng_of_seed(0)  # not used, because an agent has its own generator
 
     def reply(observation: str) -> str:
+        if game.to_move != own:
+            raise ValueError(f"{name}: expected a decision of the {SEATS[own]}, found none")
         narrated = game.narrated
         if not asked or asked[0][0] is not narrated:  # a new battle
             asked[:] = [(narrated, make_chooser(agent, narrated, own))]
