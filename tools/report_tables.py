@@ -18,6 +18,7 @@ from agents.figures import (
 from agents.self_play.runs import LARGE
 from experiments import (
     coverage,
+    generalisation,
     horizon,
     language_models,
     strength,
@@ -25,6 +26,7 @@ from experiments import (
     value_of_history,
 )
 from experiments.benchmarks import tables
+from experiments.figures.generalisation import draw_generalisation
 from experiments.figures.horizon import draw_horizon
 from experiments.figures.speed import draw_speed
 from experiments.figures.strength import draw_strength
@@ -42,6 +44,14 @@ from wfb_gym.solver import Estimate
 
 SELF_PLAY = "runs/ppo/{scenario}/caster.npz+runs/ppo/{scenario}/dispeller.npz"
 """Networks for battles, which must already have been trained by `agents.train_fast`."""
+CURVES = " ".join(
+    f"runs/curves/{count}-{steps}"
+    for count, steps in [
+        *((1152, steps) for steps in (625_000, 1_250_000, 2_500_000, 5_000_000, 10_000_000)),
+        *((count, 2_500_000) for count in (36, 144, 576)),
+    ]
+)
+"""Runs of `agents.train_fast`, by training scenarios and steps; docs/benchmark.md shows how."""
 
 
 def grades_table(results: Results) -> str:
@@ -283,6 +293,14 @@ ALL = (
         draw=(draw_comparison,),
     ),
     Report("coverage", "experiments.coverage", 3, coverage.COVERAGE.markdown),
+    Report(
+        "generalisation",
+        f"experiments.generalisation {CURVES}",
+        10,
+        generalisation.SHARES.markdown,
+        {"generalisation.png": "generalisation.png"},
+        draw=(draw_generalisation,),
+    ),
     Report("language-models", "experiments.language_models", 10, language_models.REGRETS.markdown),
     Report("value-of-history", "experiments.value_of_history", 3, value_of_history.SCORES.markdown),
     Report(
