@@ -30,6 +30,7 @@ from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import ARMIES
+from wfb_gym.seats import SEATS
 from wfb_gym.solver import normalised_score, solve
 from wfb_gym.transcripts import NarratedBattle, record
 from wfb_gym.view.events import Event
@@ -365,6 +366,52 @@ def test_points_before_the_first_decision_count_in_its_reward() -> None:
             assert total == pytest.approx(game.points(1))
             return
     pytest.fail("expected a battle with points before the first decision")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "included", "left_out"),
+    [
+        (
+            DUEL,
+            ["5-6: No casting", "Archmage: 255 points"],
+            ["power level", "chance gives", "(S4)"],
+        ),
+        (
+            "seventh-edition-duel",
+            ["use its own dice", "two or more 6s always", "12: The spell"],
+            [],
+        ),
+        ("the-crooked-mile", ["After casting, first the caster's enemy", "(S4)", "may flee"], []),
+        ("the-winds-unbound", ["chance gives some wizards spells"], []),
+        ("horrors-in-the-mist", ["After a miscast of Fire Horrors"], []),
+    ],
+)
+def test_the_summary_has_the_rules_that_a_scenario_uses(
+    scenario: str, included: list[str], left_out: list[str]
+) -> None:
+    rules = TextGame(scenario, max_bytes=0).rules(0)
+    assert [words for words in included if words not in rules] == []
+    assert [words for words in left_out if words in rules] == []
+
+
+def test_the_dispeller_sees_the_points_of_spells_that_can_follow() -> None:
+    game = TextGame(DUEL)
+    game.reset(seed=1)
+    for reply in ("[cast Fire Ball]", "[2 dice]"):
+        game.step(reply)
+    assert game.to_move == 1
+    assert "Fiery Blast                  can be cast, 40 points" in game.view().text()
+
+
+def test_armies_of_the_same_name_are_distinguished() -> None:
+    scenario = load_scenario("border-skirmish")
+    armies = zip(SEATS, scenario.armies, strict=True)
+    both = {seat: army.model_copy(update={"name": "Elves"}) for seat, army in armies}
+    text = TextGame(scenario.model_copy(update=both), "dispeller", "greedy", max_bytes=0).reset(
+        seed=0
+    )
+    assert "You play Elves (dispeller)" in text
+    assert "\nElves (caster)" in text
 
 
 def test_odds_are_shown_on_request() -> None:

@@ -18,7 +18,14 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.view.armies import FLEES, ArmyView, ItemView, SpellStatus, SpellView, UnitView
 from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import armies_known, chances_words
-from wfb_gym.view.names import ScenarioNames, capital, dice_phrase, format_points, plural
+from wfb_gym.view.names import (
+    ScenarioNames,
+    capital,
+    dice_phrase,
+    format_points,
+    plural,
+    plural_points,
+)
 from wfb_gym.view.position import PositionView, view_position
 
 _BOLD, _DIM = "1", "2"
@@ -88,15 +95,21 @@ def event_lines(events: Iterable[Event], style: AnsiStyle) -> Iterator[str]:
         yield f"{style(mark, _ARMIES[event.army], _BOLD)} {event.words}"
 
 
-def position_lines(view: PositionView, style: AnsiStyle) -> Iterator[str]:
-    """Yield the lines that show a position: score, dice, characters, spells, items and units."""
+def position_lines(view: PositionView, style: AnsiStyle, *, points: bool = False) -> Iterator[str]:
+    """Yield the lines that show a position: score, dice, characters, spells, items and units.
+
+    Args:
+        view: the position.
+        style: adds colours.
+        points: whether to show the expected points of spells that can be cast.
+    """
     yield style(f"{view.scenario}, {view.stage}: {view.score}", _BOLD)
     for army in view.armies:
         heading = f"{capital(army.words)}{', you' if army.army == view.viewer else ''}"
         heading += {"": "", "decides": " to decide"}.get(army.activity, f" {army.activity}")
         dice = f"  {_dice(army, style)}" if army.pool_kind else ""
         yield style(heading, _ARMIES[army.army], _BOLD) + dice
-        yield from _characters(army, style)
+        yield from _characters(army, style, view.point if points else "")
         if army.items:
             yield f"  items of the army: {_items(army.items)}"
         if army.hidden:
@@ -177,8 +190,11 @@ def _dice(army: ArmyView, style: AnsiStyle) -> str:
     return " and ".join(f"{die * dice} {dice_phrase(dice, kind)}".lstrip() for dice, kind in pools)
 
 
-def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
-    """Yield the characters, each followed by its spells and items."""
+def _characters(army: ArmyView, style: AnsiStyle, point: str) -> Iterator[str]:
+    """Yield the characters, each followed by its spells and items.
+
+    Castable spells have their expected points in the unit `point`, unless it is "".
+    """
     for who in army.characters:
         parts = [f"level {who.level}"] if who.level else []
         parts.append(f"{who.wounds} of {who.full_wounds} wounds" if who.wounds else "dead")
@@ -194,6 +210,8 @@ def _characters(army: ArmyView, style: AnsiStyle) -> Iterator[str]:
         for spell in who.spells:
             if spell.status != SpellStatus.UNKNOWN:
                 row = _spell_row(spell)
+                if point and spell.status == SpellStatus.CASTABLE and spell.points is not None:
+                    row += f", {plural_points(spell.points, point)}"
                 yield row if spell.status in _NOT_DIMMED else style(row, _DIM)
         if who.items:
             yield f"{'':8}items: {_items(who.items)}"

@@ -15,6 +15,7 @@ from wfb_gym.packing.records import FIRST_POINT, Lock
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.sizes import NO_BEARER, UNITS
 from wfb_gym.scenario.units import Unit
+from wfb_gym.seats import SEATS
 from wfb_gym.view.hidden_sets import HiddenSet, dealt_words, known_items, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
@@ -158,7 +159,7 @@ FLEES = "flees"
 
 def army_name(names: ScenarioNames, army: int) -> str:
     """Return an army's name, or the name of its seat if it has none."""
-    return names.scenario.armies[army].name or ("Caster", "Dispeller")[army]
+    return names.armies[army] if names.scenario.armies[army].name else SEATS[army].capitalize()
 
 
 def view_army(

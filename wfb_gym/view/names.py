@@ -15,6 +15,7 @@ from wfb_gym.packing.records import FIRST_POINT, Duration, PackedScenario
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario import Scenario
 from wfb_gym.scenario.sizes import NO_BEARER, SPELLS, TARGETS, UNITS
+from wfb_gym.seats import SEATS
 
 NO_TARGET = "no target"
 
@@ -24,7 +25,8 @@ class ScenarioNames:
 
     Attributes:
         scenario: the scenario.
-        armies: names of the armies, or their seats if they have no names.
+        armies: names of the armies, or their seats if they have no names. Two armies of the same
+            name have their seats in brackets.
         spells: spell slots, by army.
         items: item slots, by army.
         characters: names of the characters, by army.
@@ -35,8 +37,9 @@ class ScenarioNames:
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
         armies, slots = scenario.armies, scenario.slots
-        seats = ("the caster", "the dispeller")
-        self.armies = [army.name or seat for army, seat in zip(armies, seats, strict=True)]
+        self.armies = [army.name or f"the {seat}" for army, seat in zip(armies, SEATS, strict=True)]
+        if self.armies[0] == self.armies[1]:
+            self.armies = [f"{armies[0].name} ({seat})" for seat in SEATS]
         self.spells = [each.spells for each in slots]
         self.items = [each.items for each in slots]
         self.characters = [[each.name for each in army.characters] for army in armies]

@@ -66,7 +66,7 @@ class SeatView:
         parts = [[self.rules]] if rules else []
         if events:
             parts.append(["# Events", *event_lines(events, _STYLE)])
-        parts.append(["# Position", *position_lines(self.position, _STYLE)])
+        parts.append(["# Position", *position_lines(self.position, _STYLE, points=True)])
         if self.actions:
             parts.append([self.decision_text])
         return "\n\n".join("\n".join(lines) for lines in parts)
@@ -178,41 +178,89 @@ def rules_summary(names: ScenarioNames, position: PositionView, seat: int) -> st
     lines = ["# Rules", *_rules(names, seat)]
     for army in range(ARMIES):
         own = "your" if army == seat else "the enemy's"
-        lines += ["", f"# {capital(names.armies[army])}: {own} spells and items"]
+        lines += ["", f"# {capital(names.armies[army])}: {own} spells, items and characters"]
         lines += _spell_lines(names, position, army) or ["no spells"]
         items = {slot.item.name: slot.item for slot in names.items[army]}
         lines += [f"- {name}: {item_words(item)}" for name, item in items.items()]
+        characters = names.scenario.armies[army].characters
+        lines += [f"- {who.name}: {names.points(who.points)}" for who in characters]
     return "\n".join(lines)
 
 
 def _rules(names: ScenarioNames, seat: int) -> Iterator[str]:
     scenario = names.scenario
     rules = scenario.rules_in_force
-    phases = plural(scenario.phases, "magic phase")
-    yield (
-        f"You play {names.armies[seat]} in {scenario.name}, a dice game of {phases} between two "
-        f"armies. {capital(names.armies[0])} casts spells{' first' * (scenario.phases > 1)}, and "
-        f"{names.armies[1]} tries to stop them{'; then they take turns' * (scenario.phases > 1)}."
+    slots = [slot for army in names.spells for slot in army]
+    wizards = [who for army in scenario.armies for who in army.wizards]
+    several = scenario.phases > 1
+    turns = (
+        "You may cast spells, and the enemy may"
+        if seat == 0
+        else "The enemy may cast spells, and you may"
     )
     yield (
-        f"Win as many {names.point}s as possible. Your points are losses of the enemy. Unspent "
-        "dice and items are worth nothing at the end."
+        f"You play {names.armies[seat]} in {scenario.name}, a dice game of "
+        f"{plural(scenario.phases, 'magic phase')} between two armies. {turns} try to stop them"
+        f"{'; in the next phase it is the other way round, and so on' * several}."
     )
-    pools = "the wizard's own dice and the pool" if rules.own_dice else "the pool"
+    yield (
+        f"Win as many {names.point}s as possible. Losses of the enemy add to your points, and your "
+        f"own losses subtract from them. {_losses(names)} Unspent dice and items are worth nothing at the end."
+    )
+    included = (
+        ' Hits, Strength (S4), range in inches (24") and estimates are already included in them.'
+        if any(slot.spell.effect is not None for slot in slots)
+        else ""
+    )
+    yield (
+        "The points shown with a spell are the average that it wins if it takes effect now, on its "
+        f"best target.{included}"
+    )
+    pools, own = "the pool", ""
+    if rules.own_dice:
+        pools, own = "its own dice and the pool", " No other wizard can use its own dice."
     yield (
         "Casting: name a spell, which cannot be taken back. Then choose its target, an item and "
-        f"power dice from {pools}, at most the wizard's level + 1. The spell is cast if the total "
-        "is at least its casting value; a total of 1 or 2 always fails. Two or more 6s are "
-        "irresistible force: the spell cannot be dispelled. Two or more 1s are a miscast, even "
-        "with 6s: the spell fails, and a roll on a table may harm the caster. A wizard tries each "
-        "spell once per phase, and each die is thrown once per phase."
+        f"the wizard's power dice from {pools}, at most its level + 1.{own} The spell is cast if "
+        "the total is at least its casting value; a total of 1 or 2 always fails. Two or more 6s "
+        "are irresistible force: the spell is cast and cannot be dispelled. Two or more 1s are a "
+        "miscast, even with 6s. A wizard tries each spell once per phase. Each die is thrown once "
+        "per phase, and dice that are not thrown stay for later spells of the phase."
     )
+    yield from _miscast_lines(names)
+    if any(slot.item is not None for slot in slots):
+        yield (
+            "A spell in an item is cast without dice and cannot miscast. Its power level (PL) is "
+            "the total that dispel dice need."
+        )
     yield (
-        "Dispelling: the caster's enemy may answer a cast spell once. Its dispel dice stop the "
-        "spell if their total is at least the caster's total; two or more 1s fail"
-        f"{', two or more 6s always succeed' if rules.dispel_double_six else ''}. Items may help. "
-        "A spell that remains in play can be dispelled in later phases too."
+        "Dispelling: the caster's enemy sees the total and may answer a cast spell once, with any "
+        "number of dispel dice or with an item that needs no roll. The dice stop the spell if "
+        "their total is at least the caster's total; two or more 1s fail"
+        f"{', two or more 6s always succeed' if rules.dispel_double_six else ''}. No wizard is "
+        "needed."
     )
+    if any(slot.spell.duration != "instant" for slot in slots):
+        yield (
+            "A spell in play wins its points per phase at the end of each phase. A spell that "
+            "remains in play ends when its wizard names another spell or dies."
+        )
+    if several and any(slot.spell.duration != "instant" for slot in slots):
+        yield (
+            "After casting, first the caster's enemy and then the caster may use the dice that "
+            "they have left to dispel spells in play from earlier phases. The total must be at "
+            "least the casting value, and each spell is tried once by each army."
+        )
+    if rules.panic:
+        yield (
+            "A unit that loses a quarter or more of its models in a phase may flee at its end. "
+            "Fleeing wizards cannot cast and add no dice."
+        )
+    if any(who.rolls_spells for who in wizards):
+        yield (
+            "Before the battle, chance gives some wizards spells of the lores listed below. The "
+            "position shows the spells that they have."
+        )
     if scenario.has_hidden_items:
         yield (
             "Hidden items: chance deals an army one of its possible sets of items. The enemy does "
@@ -222,6 +270,42 @@ def _rules(names: ScenarioNames, seat: int) -> Iterator[str]:
         "Answer each decision with exactly one action in square brackets, by its number or its "
         'label, such as [0]. A fenced JSON block {"move": 0} is accepted too.'
     )
+
+
+def _losses(names: ScenarioNames) -> str:
+    """Describe the points of losses."""
+    if names.scenario.rules_in_force.scoring == "victory_points":
+        return (
+            "A unit or character counts in full if it is destroyed or flees, and for half if it "
+            "is below half of its models or wounds."
+        )
+    return "Each wound that a character loses costs an equal part of its points."
+
+
+def _miscast_lines(names: ScenarioNames) -> Iterator[str]:
+    """Yield a line for each miscast table, with its wizards if there are several tables."""
+    scenario = names.scenario
+    users: dict[str, list[tuple[int, int]]] = {}
+    for army, side in enumerate(scenario.armies):
+        for wizard, who in enumerate(side.wizards):
+            users.setdefault(scenario.miscast_table_of(side, who), []).append((army, wizard))
+    for table, found in users.items():
+        army, wizard = found[0]
+        rows = scenario.find_miscast_table(table)
+        texts: dict[str, list[int]] = {}
+        for total in rows.totals:
+            texts.setdefault(names.miscast(army, wizard, total), []).append(total)
+        of = ", ".join(names.characters[army][wizard] for army, wizard in found)
+        whose = f" of {of}" if len(users) > 1 else ""
+        listed = "; ".join(f"{_range(totals)}: {text}" for text, totals in texts.items())
+        yield (
+            f"After a miscast{whose}, the spell fails, unless the result differs, and "
+            f"{dice_phrase(rows.dice)} are thrown on this table. {listed}."
+        )
+
+
+def _range(totals: Sequence[int]) -> str:
+    return f"{totals[0]}" if len(totals) == 1 else f"{totals[0]}-{totals[-1]}"
 
 
 def _spell_lines(names: ScenarioNames, position: PositionView, army: int) -> list[str]:
@@ -234,7 +318,7 @@ def _spell_lines(names: ScenarioNames, position: PositionView, army: int) -> lis
     for number, slot in enumerate(names.spells[army]):
         effect, value = spell_words(slot.spell), points.get(number)
         if value is not None and slot.spell.effect is not None:
-            effect += f", {names.points(value)} expected now" if effect else names.points(value)
+            effect += f", {names.points(value)} at the start" if effect else names.points(value)
         lines.append(f"- {names.spell(army, number)}: {effect}")
     return list(dict.fromkeys(lines))
 
