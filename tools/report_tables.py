@@ -18,6 +18,7 @@ from agents.figures import (
 from agents.self_play.runs import LARGE
 from experiments import (
     coverage,
+    exploitability_bounds,
     generalisation,
     horizon,
     language_models,
@@ -300,6 +301,12 @@ ALL = (
         generalisation.SHARES.markdown,
         {"generalisation.png": "generalisation.png"},
         draw=(draw_generalisation,),
+    ),
+    Report(
+        "exploitability-bounds",
+        "experiments.exploitability_bounds random greedy veteran phase-search",
+        60,
+        exploitability_bounds.POINTS.markdown,
     ),
     Report("language-models", "experiments.language_models", 10, language_models.REGRETS.markdown),
     Report("value-of-history", "experiments.value_of_history", 3, value_of_history.SCORES.markdown),
