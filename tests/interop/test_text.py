@@ -155,6 +155,7 @@ def test_replies_by_an_author_who_did_not_know_the_parser_are_read() -> None:
         ("I pass", ParseFailure, "expected one action in square brackets, found none"),
         ("<think>[6]</think> ok", ParseFailure, "in square brackets after the reasoning"),
         ("[6] or [7]", ParseFailure, r"expected one action, found \[6\] and \[7\]"),
+        ('{"move": 6, "move": 7}', ParseFailure, r"expected one action, found \[6\] and \[7\]"),
         ("[cast]", ParseFailure, r"could mean \[0\] stop casting or \[6\] cast Fire Ball"),
         ("[well]", ParseFailure, r"expected the number or label of an action, found \[well\]"),
         ("[6: Fiery Blast]", ParseFailure, "found the number 6 with another label"),

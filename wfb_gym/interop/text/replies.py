@@ -158,33 +158,33 @@ def _json_moves(text: str) -> tuple[str, list[str]]:
         is_fenced = k % 2 == 1
         opened = _LANGUAGE.match(part)
         content = part[opened.end() :] if is_fenced and opened else part
-        move = _move_of(content.strip()) if is_fenced and content.startswith("{") else None
-        if move is None:
+        found = _moves_of(content.strip()) if is_fenced and content.startswith("{") else []
+        if not found:
             outside.append(part)
-        else:
-            moves.append(move)
+        moves += found
     rest = "\n".join(outside)
     first, last = rest.find("{"), rest.rfind("}")
     if 0 <= first < last:
-        move = _move_of(rest[first : last + 1])
-        if move is not None:
-            moves.append(move)
+        found = _moves_of(rest[first : last + 1])
+        if found:
+            moves += found
             rest = f"{rest[:first]} {rest[last + 1 :]}"
     return rest, moves
 
 
-def _move_of(text: str) -> str | None:
-    """Return the move in a JSON object as text, or None if there is none."""
+def _moves_of(text: str) -> list[str]:
+    """Return the moves in a JSON object as texts, also if a key is repeated; [] if none."""
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=tuple)
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(document, dict):
-        return None
-    moves = [move for key, move in document.items() if key.strip().casefold() == "move"]
-    if not moves:
-        return None
-    move = moves[0]
+        return []
+    if not isinstance(document, tuple):
+        return []
+    return [_move_text(move) for key, move in document if key.strip().casefold() == "move"]
+
+
+def _move_text(move: Any) -> str:
+    """Return a move in JSON as text."""
     if isinstance(move, str):
         return move
     if isinstance(move, bool) or not isinstance(move, int | float) or move != move // 1:
