@@ -34,12 +34,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 
 from experiments.conversations.phases import PER_KIND, Phase, evaluation_set
 from experiments.conversations.speakers import (
+    MAX_TOKENS,
     ChatModel,
     Endpoint,
     RecordedReplies,
@@ -50,6 +52,7 @@ from experiments.conversations.speakers import (
 )
 from experiments.experiment import Experiment
 from experiments.outcomes import ExperimentError, Line, Results, Run
+from experiments.records import RecordError
 from experiments.statistics import Interval, ratio_interval
 from experiments.tables import ResultTable, texts
 from experiments.workers import Workers
@@ -59,6 +62,8 @@ from wfb_gym.interop.text import TextGame
 from wfb_gym.players.registry import check_agent
 
 PLAYERS = ("random", "greedy", "veteran", "phase-search", "optimal")
+_OWN_PARAMETERS = ("model", "messages", "stream")
+"""Parameters of a request that the command sets itself."""
 _PLAYER_SEED = 0
 _RECORD = "conversations"
 
@@ -125,19 +130,59 @@ class PlayedPhase(NamedTuple):
         return f"{self.player}: {self.phase.name}"
 
 
+def _valid_name(name: str) -> str:
+    """Return a name, or raise a ValueError if it cannot be printed in one line."""
+    if not name.strip() or not name.isprintable():
+        raise ValueError(f"expected a name of printable characters, found {name!a}")
+    return name
+
+
+class _RecordedPhase(BaseModel):
+    """A line of a record."""
+
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+    part: str
+    player: Annotated[str, AfterValidator(_valid_name)]
+    phase: str
+    points: float
+    regrets: list[float]
+    stake: PositiveFloat
+    parse_failures: NonNegativeInt
+    illegal_actions: NonNegativeInt
+    forfeits: NonNegativeInt
+    tokens: Annotated[
+        dict[Literal["prompt", "completion"], Annotated[int, Field(ge=0, le=MAX_TOKENS)] | None],
+        Field(min_length=2),
+    ]
+    replies: list[str]
+
+
 def _parameter(text: str) -> tuple[str, Any]:
     """Return a parameter's name and value.
 
     Raises:
-        ValueError: the text has no name.
+        ValueError: the text has no name, the name is not free, or JSON cannot hold the value.
     """
-    name, sign, value = text.partition("=")
+    name, sign, text_value = text.partition("=")
     if not name or not sign:
         raise ValueError(f"--parameter: expected NAME=VALUE, found {text}")
+    if name in _OWN_PARAMETERS:
+        raise ValueError(
+            f"--parameter: expected none of {', '.join(_OWN_PARAMETERS)}, found {name}"
+        )
     try:
-        return name, json.loads(value)
+        value = json.loads(text_value)
     except ValueError:
-        return name, value
+        value = text_value
+    except RecursionError:
+        value = float("nan")
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        shown = ascii(text_value[:60])
+        raise ValueError(f"--parameter {name}: expected JSON or a text, found {shown}") from None
+    return name, value
 
 
 def _check(settings: Settings, _: Collection[str]) -> Settings:
@@ -146,13 +191,19 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
     if settings.count > PER_KIND:
         raise ValueError(f"--count: expected at most {PER_KIND}, found {settings.count}")
     who = {"players": settings.players, "--model": settings.model, "--replay": settings.replay}
-    given = [name for name, value in who.items() if value]
+    given = [name for name, value in who.items() if value not in (None, ())]
     if len(given) > 1:
         raise ValueError(f"expected one of players, --model and --replay, found {', '.join(given)}")
+    if settings.model is None and (settings.base_url is not None or settings.parameter):
+        raise ValueError("--base-url and --parameter: expected --model, found none")
     if settings.replay:
         before = _read_record(settings.replay)[0]
         settings = replace(settings, **{name: before[name] for name in ("odds", "retries")})
-    elif settings.endpoint:
+    elif settings.model is not None and settings.endpoint:
+        try:
+            _valid_name(settings.model)
+        except ValueError as error:
+            raise ValueError(f"--model: {error}") from None
         settings.endpoint.client()
     else:
         settings = replace(settings, players=tuple(dict.fromkeys(settings.players or PLAYERS)))
@@ -170,20 +221,31 @@ def _read_record(path: Path) -> tuple[dict[str, Any], list[Line]]:
     """
     known = {phase.name for phase in evaluation_set()}
     try:
-        first, *lines = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+        first, *lines = map(json.loads, path.read_bytes().splitlines())
         settings = first[_RECORD]
-        valid = isinstance(settings["odds"], bool) and isinstance(settings["retries"], int)
+        valid = isinstance(settings["odds"], bool) and type(settings["retries"]) is int
+        valid &= settings["retries"] >= 0
         for line in lines:
-            valid &= line["phase"] in known and isinstance(line["player"], str)
-            valid &= all(isinstance(reply, str) for reply in line["replies"])
-            valid &= all(
-                isinstance(n, int | None) for n in Usage(**line["tokens"]).__dict__.values()
-            )
-    except (ValueError, KeyError, TypeError):
+            valid &= _RecordedPhase.model_validate(line).phase in known
+    except (ValueError, KeyError, TypeError, RecursionError):
         valid = False
     if not valid:
         raise ValueError(f"{path}: expected a record of experiments.language_models")
     return settings, lines
+
+
+def _part_of(line: Line) -> str:
+    """Return the name of a line's part.
+
+    Raises:
+        RecordError: the line is damaged.
+    """
+    try:
+        return _RecordedPhase.model_validate(line).part
+    except ValueError:
+        raise RecordError(
+            f"parts.jsonl: expected results of experiments.language_models, found {str(line)[:60]}"
+        ) from None
 
 
 def _parts(settings: Settings) -> list[PlayedPhase]:
@@ -220,6 +282,11 @@ def play_phase(settings: Settings, part: PlayedPhase) -> Line:
     else:
         speaker = RegisteredPlayer(part.player, game, seat, _PLAYER_SEED)
     replies = list(replies_to(game, speaker))
+    if part.recorded is not None and len(replies) != len(part.recorded["replies"]):
+        raise ExperimentError(
+            f"{part}: expected {len(replies)} replies, found {len(part.recorded['replies'])}; the "
+            "rules have changed since the recording"
+        )
     found = game.result(seat)
     return {
         "part": str(part),
@@ -249,23 +316,31 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return total
 
 
-def _tokens(line: Line) -> int:
-    return sum(count or 0 for count in line["tokens"].values())
+def _tokens(line: Line) -> int | None:
+    return _sum(line["tokens"].values())
 
 
 def _work(
     settings: Settings, parts: Sequence[PlayedPhase], before: Sequence[Line], workers: Workers
 ) -> Iterator[Line]:
     """Play the missing phases until the budget is spent."""
-    used = sum(map(_tokens, before))
-    for done, line in enumerate(workers.map(partial(play_phase, settings), parts), 1):
+    used = _sum(map(_tokens, before))
+    lines = workers.map(partial(play_phase, settings), parts)
+    for left in range(len(parts), 0, -1):
+        if settings.budget is not None:
+            if used is None:
+                raise ExperimentError(
+                    "--budget: expected counts of tokens from the server, found none; the same "
+                    "command without --budget continues"
+                )
+            if used >= settings.budget:
+                raise ExperimentError(
+                    f"--budget: {used:,} tokens are used, and {left} phases are missing; the same "
+                    "command with a larger budget continues"
+                )
+        line = next(lines)
         yield line
-        used += _tokens(line)
-        if settings.budget is not None and used >= settings.budget and done < len(parts):
-            raise ExperimentError(
-                f"--budget: {used:,} tokens are used, and {len(parts) - done} phases are missing; "
-                "the same command with a larger budget continues"
-            )
+        used = _sum((used, _tokens(line)))
 
 
 def _results(run: Run[Settings, PlayedPhase]) -> Results:
@@ -340,7 +415,7 @@ EXPERIMENT = Experiment(
     free=("out", "workers", "budget", "timeout", "attempts", "key", "base_url"),
     parts=_parts,
     work=_work,
-    name_of=lambda line: str(line["part"]),
+    name_of=_part_of,
     results=_results,
     tables=texts(REGRETS),
 )

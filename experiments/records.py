@@ -55,7 +55,9 @@ class ResultFile:
         try:
             lines = [json.loads(line) for line in complete.splitlines()]
             known = lines[0][self._kind] if lines else settings
-        except (ValueError, KeyError, TypeError):
+            if not all(isinstance(each, dict) for each in (known, *lines)):
+                raise TypeError
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise RecordError(f"{self._path}: expected the results of a {self._kind}") from None
         for key in sorted({*settings, *known}):
             if known.get(key) != settings.get(key):

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from experiments.conversations.phases import KINDS, evaluation_set
 from experiments.statistics import ratio_interval
 from tests.support.chat_server import last_action, serve
 from tests.support.scripts import Scripts, results_in
+from wfb_gym.cli.parser import COULD_NOT_RUN
 from wfb_gym.generating import TRAIN_SEEDS
 from wfb_gym.solver import normalised_score
 
@@ -214,6 +216,8 @@ def malformed(text: str) -> Fault:
         malformed("{}"),
         malformed('{"choices": []}'),
         malformed('{"choices": [{"message": {"content": 7}}]}'),
+        malformed('{"choices": ' + "[" * 100_000 + "]" * 100_000 + "}"),
+        malformed(" " * 2**23 + "{}"),
     ],
 )
 def test_a_broken_server_ends_the_run_in_one_line_and_the_command_continues(
@@ -231,12 +235,121 @@ def test_a_broken_server_ends_the_run_in_one_line_and_the_command_continues(
     assert len(games) == 3  # the first phase is not played again
 
 
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """Send a response that never ends, in steps shorter than the timeout."""
+    handler.send_response(200)
+    handler.end_headers()
+    with suppress(OSError):  # the client has closed the connection
+        while True:
+            handler.wfile.write(b" ")
+            time.sleep(0.05)
+
+
+def test_an_endless_response_ends_after_the_timeout(
+    tmp_path: Path, scripts: Scripts, server: FakeServer
+) -> None:
+    server.faults = [drip]
+    line = f"{command(server, tmp_path)} --timeout 0.5 --attempts 1"
+    assert "found APITimeoutError" in scripts.run(line, FAILED).err
+
+
+def test_the_key_and_control_characters_are_not_printed(
+    tmp_path: Path, scripts: Scripts, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OWN_KEY", "secret")
+    error = json.dumps({"error": {"message": "wrong key secret\x1b[2J"}})
+    server.faults = [lambda handler: send(handler, 401, error)]
+    said = scripts.run(f"{command(server, tmp_path)} --key OWN_KEY", FAILED)
+    assert "wrong key ..." in said.err
+    assert "secret" not in said.err
+    assert "\x1b" not in said.err
+
+
+def test_any_reply_can_be_recorded_and_replayed(
+    tmp_path: Path, scripts: Scripts, server: FakeServer
+) -> None:
+    out, again = tmp_path / "out", tmp_path / "again"
+    server.reply = lambda text: f"a\u2028b\x85c\ud800 {last_action(text)}"
+    scripts.run(command(server, out))
+    scripts.run(f"{COMMAND} --replay {out}/parts.jsonl --out {again}")
+    assert results_in(again)["players"] == results_in(out)["players"]
+
+
+@pytest.mark.parametrize("count", [-5, 10**400, True, 1.5, "7"])
+def test_impossible_numbers_of_tokens_are_unknown(
+    tmp_path: Path, scripts: Scripts, server: FakeServer, count: Any
+) -> None:
+    server.usage = {"prompt_tokens": count, "completion_tokens": 10}
+    scripts.run(command(server, tmp_path))
+    (row,) = results_in(tmp_path)["players"]
+    assert row["tokens"]["prompt"] is None
+    assert row["tokens"]["completion"] > 0
+
+
+def test_a_budget_needs_counts_of_tokens(
+    tmp_path: Path, scripts: Scripts, server: FakeServer
+) -> None:
+    server.usage = None
+    said = scripts.run(f"{command(server, tmp_path)} --budget 1000000", FAILED)
+    assert "--budget: expected counts of tokens from the server, found none" in said.err
+    assert len(recorded(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("player", "a\nb"),
+        ("points", "x"),
+        ("regrets", [None]),
+        ("regrets", [float("nan")]),
+        ("stake", 0.0),
+        ("forfeits", -1),
+        ("tokens", {}),
+        ("tokens", {"prompt": -1, "completion": 1}),
+        ("tokens", {"prompt": 10**400, "completion": 1}),
+        ("replies", "[0]"),
+    ],
+)
+def test_a_damaged_record_is_neither_continued_nor_replayed(
+    tmp_path: Path, scripts: Scripts, one_kind: None, name: str, value: Any
+) -> None:
+    out = tmp_path / "out"
+    scripts.run(f"{COMMAND} random --count 2 --out {out}")
+    path = out / "parts.jsonl"
+    first, second, third = path.read_text().splitlines()
+    damaged = json.dumps({**json.loads(second), name: value})
+    path.write_text(f"{first}\n{damaged}\n{third}\n")
+    before = path.read_text()
+    said = scripts.run(f"{COMMAND} random --count 2 --out {out}", COULD_NOT_RUN)
+    assert "parts.jsonl: expected results of experiments.language_models" in said.err
+    assert path.read_text() == before
+    error = scripts.error(f"{COMMAND} --replay {path} --out {tmp_path}/again")
+    assert "expected a record of experiments.language_models" in error
+
+
+def test_a_record_with_too_many_replies_is_not_graded(
+    tmp_path: Path, scripts: Scripts, one_kind: None
+) -> None:
+    out = tmp_path / "out"
+    scripts.run(f"{COMMAND} random --count 2 --out {out}")
+    path = out / "parts.jsonl"
+    first, second, _ = path.read_text().splitlines()
+    line = json.loads(second)
+    line["replies"].append("[0]")
+    path.write_text(f"{first}\n{json.dumps(line)}\n")
+    said = scripts.run(f"{COMMAND} --replay {path} --out {tmp_path}/again", FAILED)
+    assert "the rules have changed since the recording" in said.err
+
+
 def test_no_phase_begins_after_the_budget_is_spent(
     tmp_path: Path, scripts: Scripts, server: FakeServer
 ) -> None:
     whole = command(server, tmp_path)
     said = scripts.run(f"{whole} --budget 1", FAILED)
     assert "1 phases are missing; the same command with a larger budget continues" in said.err
+    asked = len(server.requests)
+    scripts.run(f"{whole} --budget 1", FAILED)
+    assert len(server.requests) == asked
     scripts.run(f"{whole} --budget 1000000")
     assert results_in(tmp_path)["players"][0]["phases"] == 2
 
@@ -261,7 +374,15 @@ def test_a_server_that_is_not_there_is_reported_at_once(tmp_path: Path, scripts:
             "--model m --parameter temperature",
             "--parameter: expected NAME=VALUE, found temperature",
         ),
+        ("--model m --parameter model=n", "expected none of model, messages, stream, found model"),
+        ("--model m --parameter stop=NaN", "--parameter stop: expected JSON or a text, found"),
+        (f"--model m --parameter x={'[' * 2000}", "--parameter x: expected JSON or a text"),
+        ("--model ''", "--model: expected a name of printable characters, found ''"),
+        ("greedy --base-url http://x", "--base-url and --parameter: expected --model, found none"),
+        ("--model m --base-url http://x\x7f", "--base-url: expected an address, found Invalid"),
         ("nobody", "nobody"),
+        ("--replay {tmp}/negative.jsonl", "expected a record of experiments.language_models"),
+        ("--replay {tmp}/deep.jsonl", "expected a record of experiments.language_models"),
         ("--replay {tmp}/missing.jsonl", "No such file"),
         (
             "--replay {tmp}/other.jsonl",
@@ -276,6 +397,8 @@ def test_wrong_arguments_are_refused_in_one_line(
     (tmp_path / "other.jsonl").write_text('{"coverage": {}}\n')
     first = json.dumps({"conversations": {"odds": False, "retries": 2}})
     (tmp_path / "cut.jsonl").write_text(f'{first}\n{{"phase": "duel", "player": "m"}}\n')
+    (tmp_path / "negative.jsonl").write_text(first.replace("2", "-1"))
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000)
     said = scripts.error(f"{COMMAND} {arguments.format(tmp=tmp_path)} --out {tmp_path}/out")
     assert message in said
 

@@ -388,9 +388,10 @@ def test_a_match_on_a_full_disk_leaves_the_others_intact(
         record.add({"cell": 3})
     with open_record(tmp_path) as again:
         assert again.lines == [{"cell": 1}, {"cell": 3}]
-    (tmp_path / FILE).write_text("points\n")
-    with pytest.raises(RecordError, match="expected the results of a tournament"):
-        open_record(tmp_path)
+    for damaged in ("points", '{"tournament": 5}', '{"tournament": {}}\nnull', "[" * 100_000):
+        (tmp_path / FILE).write_text(f"{damaged}\n")
+        with pytest.raises(RecordError, match="expected the results of a tournament"):
+            open_record(tmp_path)
 
 
 @pytest.mark.parametrize("name", ["../../escaped", "/tmp/escaped", "rating"])
