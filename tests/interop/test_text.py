@@ -288,6 +288,13 @@ def test_a_game_from_the_rules_to_the_result() -> None:
         game.step("[0]")
 
 
+def test_a_game_that_was_not_reset_has_no_decision() -> None:
+    game = TextGame(DUEL, max_bytes=0)
+    assert (game.to_move, game.legal_actions) == (None, ())
+    with pytest.raises(ValueError, match="call reset"):
+        game.step("[pass]")
+
+
 def test_equal_seeds_give_equal_games() -> None:
     game = TextGame(DUEL, "dispeller", "random", max_bytes=0)
 

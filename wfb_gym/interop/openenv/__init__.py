@@ -50,7 +50,9 @@ class BattleState(State):  # type: ignore[misc]
 
     scenario: str = Field(default="", description="Name of the scenario")
     seat: str = Field(default="", description='"caster" or "dispeller"')
-    seed: int = Field(default=0, description="Seed of the dice and the opponent")
+    seed: int | None = Field(
+        default=None, description="Seed of the dice and the opponent, once the battle is over"
+    )
     points: float = Field(default=0.0, description="Points that the seat has won")
     decisions: int = Field(default=0, description="Number of decisions played")
     regret: float | None = Field(default=None, description="Total regret of the seat, in points")
@@ -147,7 +149,7 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
             step_count=self._steps,
             scenario=game.scenario.name,
             seat=SEATS[game.seats[0]],
-            seed=game.seed,
+            seed=game.seed if game.done else None,  # before that, it predicts the dice
             **{name: value for name, value in found.items() if name in BattleState.model_fields},
         )
 

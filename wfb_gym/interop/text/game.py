@@ -155,6 +155,7 @@ class TextGame:
             action_meanings(view.limits, names[view.seat], names[1 - view.seat]) for view in views
         ]
         self._start(0)
+        self._is_reset = False
 
     def _start(self, seed: int) -> None:
         self.seed = seed
@@ -187,6 +188,7 @@ class TextGame:
         if seed is not None and seed < 0:
             raise ValueError(f"seed: expected 0 or more, found {seed}")
         self._start(secrets.randbelow(2**31) if seed is None else seed)
+        self._is_reset = True
         self._play_on()
         return self._observe()
 
@@ -199,7 +201,7 @@ class TextGame:
     def to_move(self) -> int | None:
         """The seat to move, or None if the battle is over or has not been reset."""
         battle = self.narrated.battle
-        return battle.mover if battle.is_decision() else None
+        return battle.mover if self._is_reset and battle.is_decision() else None
 
     @property
     def legal_actions(self) -> tuple[LegalAction, ...]:
