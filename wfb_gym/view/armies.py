@@ -158,7 +158,7 @@ FLEES = "flees"
 
 
 def army_name(names: ScenarioNames, army: int) -> str:
-    """Return an army's name, or the name of its seat if it has none."""
+    """Return an army's name as in `ScenarioNames.armies`, or its seat, for a heading."""
     return names.armies[army] if names.scenario.armies[army].name else SEATS[army].capitalize()
 
 

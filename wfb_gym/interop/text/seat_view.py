@@ -168,7 +168,7 @@ def view_seat(
 
 
 def rules_summary(names: ScenarioNames, position: PositionView, seat: int) -> str:
-    """Return a summary of the rules of a scenario, with the spells and items of both armies.
+    """Return a summary of the rules of a scenario, and the armies' spells, items and characters.
 
     Args:
         names: display names used in the scenario.
@@ -205,7 +205,8 @@ def _rules(names: ScenarioNames, seat: int) -> Iterator[str]:
     )
     yield (
         f"Win as many {names.point}s as possible. Losses of the enemy add to your points, and your "
-        f"own losses subtract from them. {_losses(names)} Unspent dice and items are worth nothing at the end."
+        f"own losses subtract from them. {_losses(names)} Unspent dice "
+        "and items are worth nothing at the end."
     )
     included = (
         ' Hits, Strength (S4), range in inches (24") and estimates are already included in them.'
@@ -273,7 +274,7 @@ def _rules(names: ScenarioNames, seat: int) -> Iterator[str]:
 
 
 def _losses(names: ScenarioNames) -> str:
-    """Describe the points of losses."""
+    """Return how losses score."""
     if names.scenario.rules_in_force.scoring == "victory_points":
         return (
             "A unit or character counts in full if it is destroyed or flees, and for half if it "
@@ -299,12 +300,13 @@ def _miscast_lines(names: ScenarioNames) -> Iterator[str]:
         whose = f" of {of}" if len(users) > 1 else ""
         listed = "; ".join(f"{_range(totals)}: {text}" for text, totals in texts.items())
         yield (
-            f"After a miscast{whose}, the spell fails, unless the result differs, and "
+            f"After a miscast{whose}, the spell fails unless the table lets it work, and "
             f"{dice_phrase(rows.dice)} are thrown on this table. {listed}."
         )
 
 
 def _range(totals: Sequence[int]) -> str:
+    """Return consecutive totals as text, such as "5-6"."""
     return f"{totals[0]}" if len(totals) == 1 else f"{totals[0]}-{totals[-1]}"
 
 
