@@ -59,7 +59,7 @@ def test_the_python_of_the_front_page_runs() -> None:
 def test_every_extra_is_explained() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = " ".join(row[0] for row in rows_of(page("install.md"), "Extras"))
-    assert set(re.findall(r"`(\w+)`", named)) == set(project["optional-dependencies"])
+    assert set(re.findall(r"`([\w-]+)`", named)) == set(project["optional-dependencies"])
 
 
 def test_tables_of_the_lores_are_those_of_the_data() -> None:
