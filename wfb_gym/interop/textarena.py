@@ -5,7 +5,6 @@ Needs ``pip install "wfb-gym[textarena]"``. The environment is ``wfb_gym/MagicPh
 `wfb_gym.interop.text`.
 """
 
-from dataclasses import asdict
 from typing import Any
 
 try:
@@ -110,7 +109,7 @@ class TextArenaEnv(textarena.Env):  # type: ignore[misc]
                 result = game.result(seat)
                 rewards[player] = self._episodes.reward(result.points)
                 about = state.game_info[player]
-                about.update(asdict(result), regret=result.regret, share=result.share)
+                about.update(result.to_dict())
                 about["reason"] = f"The battle is over: {result.points:+.1f} points"
             state.rewards, state.done = rewards, True
         elif state.num_players > 1:

@@ -12,7 +12,6 @@ Then ``vf-eval magic-phase -n 10`` plays ten battles. Positions, replies and poi
 import asyncio
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
-from dataclasses import asdict
 from itertools import count
 from typing import Any, Literal
 
@@ -140,7 +139,7 @@ class TextBattleEnv(vf.Env[TextBattleEnvConfig]):  # type: ignore[misc]
     def _record(self, trace: vf.Trace, game: TextGame, seat: int, truncated: bool) -> None:
         """Record a seat's reward and metrics on its trace."""
         result = game.result(seat)
-        found = {**asdict(result), "regret": result.regret, "share": result.share}
+        found = result.to_dict()
         trace.record_reward("points", result.points / self.config.points_per_reward)
         trace.record_metric("truncated", truncated)
         for name in _RESULTS:

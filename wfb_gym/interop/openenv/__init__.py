@@ -5,7 +5,6 @@ Needs ``pip install "wfb-gym[openenv]"``. ``python -m wfb_gym.interop.openenv`` 
 `wfb_gym.interop.text`.
 """
 
-from dataclasses import asdict
 from typing import Any
 from uuid import uuid4
 
@@ -142,8 +141,7 @@ class BattleEnvironment(Environment):  # type: ignore[misc]
         game = self._game
         if game is None:
             return BattleState()
-        result = game.result()
-        found = {**asdict(result), "regret": result.regret, "share": result.share}
+        found = game.result().to_dict()
         return BattleState(
             episode_id=self._episode_id,
             step_count=self._steps,

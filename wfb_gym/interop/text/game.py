@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, TypedDict
 
@@ -92,6 +92,10 @@ class SeatResult:
         """
         regret = self.regret
         return None if regret is None or self.stake is None else 1.0 - regret / self.stake
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attributes, the total regret and the share, for JSON."""
+        return {**asdict(self), "regret": self.regret, "share": self.share}
 
 
 class TextGame:
