@@ -253,7 +253,7 @@ def _task_cell(submission: Submission, task: Task) -> str:
 
 def axis_rows(entries: Sequence[Submission]) -> list[list[str]]:
     """Return the table of axes: a policy's scores on seen and on unseen kinds."""
-    rows = [["policy", "seat", *(f"{name}: {side}" for name in AXES for side in Axis._fields)]]
+    rows = [["policy", "seat", *(f"{side} {name}" for name in AXES for side in Axis._fields)]]
     for each in entries:
         for seat in SEATS:
             found = [

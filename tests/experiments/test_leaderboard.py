@@ -434,8 +434,8 @@ def test_axes_compare_seen_with_unseen_scenarios() -> None:
     check_submission(found)
     heading, row = page.axis_rows([found])
     printed = dict(zip(heading, row, strict=True))
-    assert (printed["lores: seen"], printed["lores: unseen"]) == ("80.0 / 80", "60.0 / 60")
-    assert printed["edition: unseen"] == page.MISSING
+    assert (printed["seen lores"], printed["unseen lores"]) == ("80.0 / 80", "60.0 / 60")
+    assert printed["unseen edition"] == page.MISSING
 
 
 @pytest.mark.slow
