@@ -39,17 +39,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveFloat
 
+from experiments.conversations.chat_models import MAX_TOKENS, ChatModel, Endpoint, Usage
 from experiments.conversations.phases import PER_KIND, Phase, evaluation_set
-from experiments.conversations.speakers import (
-    MAX_TOKENS,
-    ChatModel,
-    Endpoint,
-    RecordedReplies,
-    RegisteredPlayer,
-    Speaker,
-    Usage,
-    replies_to,
-)
 from experiments.experiment import Experiment
 from experiments.outcomes import ExperimentError, Line, Results, Run
 from experiments.records import RecordError
@@ -58,14 +49,16 @@ from experiments.tables import ResultTable, texts
 from experiments.workers import Workers
 from wfb_gym.cli.parser import option
 from wfb_gym.generating import ALL_KINDS, generate
-from wfb_gym.interop.text import TextGame
+from wfb_gym.interop.text import TextGame, TextPlayer, text_player
 from wfb_gym.players.registry import check_agent
 
 PLAYERS = ("random", "greedy", "veteran", "phase-search", "optimal")
 _OWN_PARAMETERS = ("model", "messages", "stream")
 """Parameters of a request that the command sets itself."""
 _PLAYER_SEED = 0
-_RECORD = "conversations"
+_MAX_SEEDS = 100
+"""Maximum number of seeds to try for a game in which the player has a decision."""
+_RECORD = "conversation"
 
 
 @dataclass(frozen=True)
@@ -194,6 +187,8 @@ def _check(settings: Settings, _: Collection[str]) -> Settings:
     given = [name for name, value in who.items() if value not in (None, ())]
     if len(given) > 1:
         raise ValueError(f"expected one of players, --model and --replay, found {', '.join(given)}")
+    if settings.budget is not None and settings.budget < 1:
+        raise ValueError(f"--budget: expected 1 or more, found {settings.budget}")
     if settings.model is None and (settings.base_url is not None or settings.parameter):
         raise ValueError("--base-url and --parameter: expected --model, found none")
     if settings.replay:
@@ -265,27 +260,50 @@ def _game(kind: str, seed: int, seat: str, retries: int, odds: bool) -> TextGame
     return TextGame(scenario, seat, "optimal", retries=retries, odds=odds)
 
 
+def _play(game: TextGame, player: TextPlayer) -> list[str]:
+    """Play a game to its end, and return the player's replies.
+
+    The seed of the dice is the first one, from 0, with which the player has a decision. If none of
+    `_MAX_SEEDS` is, there are no replies.
+    """
+    for seed in range(_MAX_SEEDS):
+        observation = game.reset(seed)
+        if not game.done:
+            break
+    replies = []
+    while not game.done:
+        replies.append(player(observation))
+        observation, _, _, _ = game.step(replies[-1])
+    return replies
+
+
+def _replay(replies: Sequence[str]) -> TextPlayer:
+    """Return a player that gives recorded replies, and then empty ones."""
+    left = iter(replies)
+    return lambda _: next(left, "")
+
+
 def play_phase(settings: Settings, part: PlayedPhase) -> Line:
     """Play a phase, and return the replies and their grades.
 
     Raises:
-        ExperimentError: if the server fails, or a record has too few replies.
+        ExperimentError: if the server fails, or a record has too few or too many replies.
     """
-    (scenario, seat), endpoint = part.phase, settings.endpoint
+    (scenario, seat), endpoint, recorded = part.phase, settings.endpoint, part.recorded
     game = _game(scenario.kind, scenario.seed, seat, settings.retries, settings.odds)
-    speaker: Speaker
-    if part.recorded is not None:
-        usage = Usage(**part.recorded["tokens"])
-        speaker = RecordedReplies(part.recorded["replies"], usage, str(part))
+    usage = Usage() if recorded is None else Usage(**recorded["tokens"])
+    player: TextPlayer
+    if recorded is not None:
+        player = _replay(recorded["replies"])
     elif endpoint is not None:
-        speaker = ChatModel(endpoint)
+        player = ChatModel(endpoint, usage)
     else:
-        speaker = RegisteredPlayer(part.player, game, seat, _PLAYER_SEED)
-    replies = list(replies_to(game, speaker))
-    if part.recorded is not None and len(replies) != len(part.recorded["replies"]):
+        player = text_player(part.player, game, seat, _PLAYER_SEED)
+    replies = _play(game, player)
+    if recorded is not None and replies != recorded["replies"]:
         raise ExperimentError(
-            f"{part}: expected {len(replies)} replies, found {len(part.recorded['replies'])}; the "
-            "rules have changed since the recording"
+            f"{part}: expected {len(replies)} replies, found {len(recorded['replies'])}; the rules "
+            "have changed since the recording"
         )
     found = game.result(seat)
     return {
@@ -298,7 +316,7 @@ def play_phase(settings: Settings, part: PlayedPhase) -> Line:
         "parse_failures": found.parse_failures,
         "illegal_actions": found.illegal_actions,
         "forfeits": found.forfeits,
-        "tokens": asdict(speaker.usage),
+        "tokens": asdict(usage),
         "replies": replies,
     }
 

@@ -207,27 +207,17 @@ def percentiles(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
     return Interval(value, float(low), float(high))
 
 
-def ratio_interval(
-    numerators: Floats,
-    denominators: Floats,
-    *,
-    seed: int = 0,
-    resamples: int = RESAMPLES,
-    level: float = LEVEL,
-) -> Interval:
+def ratio_interval(numerators: Floats, denominators: Floats) -> Interval:
     """Return the ratio of two sums over cases, with a percentile interval over the cases.
 
     Args:
         numerators: one number of each case, (n,).
         denominators: another number of each case, (n,), at least 0, and one of them more.
-        seed: seed for drawing the resamples.
-        resamples: number of resamples.
-        level: probability that the interval should contain the true ratio.
     """
-    rows = np.random.default_rng(seed).integers(len(numerators), size=(resamples, len(numerators)))
+    rows = np.random.default_rng(0).integers(len(numerators), size=(RESAMPLES, len(numerators)))
     above, below = numerators[rows].sum(axis=1), denominators[rows].sum(axis=1)
     drawn = above[below > 0.0] / below[below > 0.0]
-    return percentiles(float(numerators.sum() / denominators.sum()), drawn, level)
+    return percentiles(float(numerators.sum() / denominators.sum()), drawn)
 
 
 def resample(scores: Floats, count: int, rng: np.random.Generator) -> Floats:

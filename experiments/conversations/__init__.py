@@ -1,1 +1,1 @@
-"""Phases played by text, for `experiments.language_models`: the evaluation set and the speakers."""
+"""Phases played by text, for `experiments.language_models`: the evaluation set and the models."""

@@ -13,7 +13,7 @@ PER_KIND = 20
 
 
 class Phase(NamedTuple):
-    """A phase to play: a scenario of the benchmark's test split, and the seat of the speaker."""
+    """A phase to play: a scenario of the benchmark's test split, and the seat to play."""
 
     scenario: GeneratedScenario
     seat: str

@@ -395,7 +395,7 @@ def test_wrong_arguments_are_refused_in_one_line(
     tmp_path: Path, scripts: Scripts, arguments: str, message: str
 ) -> None:
     (tmp_path / "other.jsonl").write_text('{"coverage": {}}\n')
-    first = json.dumps({"conversations": {"odds": False, "retries": 2}})
+    first = json.dumps({"conversation": {"odds": False, "retries": 2}})
     (tmp_path / "cut.jsonl").write_text(f'{first}\n{{"phase": "duel", "player": "m"}}\n')
     (tmp_path / "negative.jsonl").write_text(first.replace("2", "-1"))
     (tmp_path / "deep.jsonl").write_text("[" * 100_000)

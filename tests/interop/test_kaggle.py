@@ -15,23 +15,12 @@ from kaggle_environments.core_harness import create_agent_fn
 
 from tests.support.adapters import assert_listed, section_of
 from tests.support.chat_server import last_action, serve
+from tests.support.hidden import SECRET_SCROLL
 from tests.support.pages import run_blocks
 from wfb_gym.interop import kaggle
 from wfb_gym.interop.openspiel import load_battle
 
 SCENARIO = "apprentice"
-SECRET_SCROLL = """
-name = "secret-scroll"
-[caster]
-power_dice = 2
-[[caster.wizards]]
-name = "Mage"
-level = 2
-spells = [{ name = "Bolt", casting_value = 7, worth = 40.0 }]
-[dispeller]
-dispel_dice = 1
-hidden = [{ items = [], weight = 1 }, { items = ["Dispel Scroll"], weight = 2 }]
-"""
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,15 @@ from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 from open_spiel.python.policy import UniformRandomPolicy
 
 from tests.support.builders import Data, army, miscast, spell, wizard
-from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from tests.support.hidden import (
+    LUCK,
+    SCROLL,
+    SECRET_SCROLL,
+    STONE,
+    hidden_scenario,
+    kinds,
+    scenarios,
+)
 from tests.support.packed import scenario
 from wfb_gym.interop.openspiel import (
     POINTS_PER_UTILITY,
@@ -35,19 +43,6 @@ from wfb_gym.solver import HiddenGame, solve_hidden
 
 Information = pyspiel.GameType.Information
 Private = pyspiel.PrivateInfoType
-
-SECRET_SCROLL = """
-name = "secret-scroll"
-[caster]
-power_dice = 2
-[[caster.wizards]]
-name = "Mage"
-level = 2
-spells = [{ name = "Bolt", casting_value = 7, worth = 40.0 }]
-[dispeller]
-dispel_dice = 1
-hidden = [{ items = [], weight = 1 }, { items = ["Dispel Scroll"], weight = 2 }]
-"""
 
 
 def one_spell(

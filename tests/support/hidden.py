@@ -18,6 +18,21 @@ from wfb_gym.scenario.sizes import HIDDEN_KINDS
 SCROLL, STONE, LUCK = "Dispel Scroll", "Power Stone", "Luckstone"
 
 
+SECRET_SCROLL = """
+name = "secret-scroll"
+[caster]
+power_dice = 2
+[[caster.wizards]]
+name = "Mage"
+level = 2
+spells = [{ name = "Bolt", casting_value = 7, worth = 40.0 }]
+[dispeller]
+dispel_dice = 1
+hidden = [{ items = [], weight = 1 }, { items = ["Dispel Scroll"], weight = 2 }]
+"""
+"""A scenario file: the dispeller may have a scroll, and the caster does not know."""
+
+
 def kinds(*sets: list[str], weights: list[float] | None = None, **keys: Any) -> list[Data]:
     """Return sets of hidden items, equally likely unless weights are given."""
     return [

@@ -58,7 +58,7 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
     """
     if isinstance(scenario, ScenarioSet):
         return scenario
-    if isinstance(scenario, str) and _GENERATED.match(scenario):
+    if isinstance(scenario, str) and names_generated(scenario):
         from wfb_gym.generating import Generated  # slow import: it loads the army lists
 
         scenario = Generated.parse(scenario)
@@ -74,6 +74,11 @@ def resolve_scenarios(scenario: ScenarioLike | Sequence[ScenarioLike]) -> Scenar
     if not scenarios:
         raise ValueError("scenario: expected at least one, found none")
     return ScenarioSet(scenarios, pack_all(scenarios), False, None)
+
+
+def names_generated(scenario: str) -> bool:
+    """Return whether a text names a kind of generated scenario and is no path to a file."""
+    return _GENERATED.match(scenario) is not None
 
 
 @lru_cache(maxsize=4)

@@ -163,7 +163,7 @@ def _data(observation: Mapping[str, Any]) -> dict[str, Any]:
 
 def _legal_actions(observation: Mapping[str, Any]) -> list[LegalAction]:
     actions = _data(observation).get("actions", [])
-    return [LegalAction(each["index"], each["label"], short=each["label"]) for each in actions]
+    return [LegalAction(**each) for each in actions]
 
 
 if GAME_NAME not in pyspiel.registered_names():

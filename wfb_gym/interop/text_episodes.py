@@ -6,12 +6,12 @@ from functools import cached_property
 from os import PathLike
 
 from wfb_gym.envs.driver import validated_points_per_reward
+from wfb_gym.envs.scenario_set import names_generated
 from wfb_gym.interop.text import RegretGrader, TextGame
 from wfb_gym.players.interface import Opponent
 from wfb_gym.scenario import Scenario, load_scenario
 
 DEFAULT_SCENARIO = "archmage-duel"
-_GENERATED = "generated"
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class TextEpisodes:
 
     @property
     def _is_generated(self) -> bool:
-        return isinstance(self.scenario, str) and self.scenario.startswith(_GENERATED)
+        return isinstance(self.scenario, str) and names_generated(self.scenario)
 
     @cached_property
     def _only_scenario(self) -> Scenario:

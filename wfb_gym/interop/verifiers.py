@@ -104,7 +104,8 @@ class TextBattleEnv(vf.Env[TextBattleEnvConfig]):  # type: ignore[misc]
 
     async def run(self, task: BattleTask, agents: vf.Agents) -> None:
         """Play a battle."""
-        game = await asyncio.to_thread(self._start, task.data)
+        episodes = self._episodes(task.data.scenario)
+        game, _ = await asyncio.to_thread(episodes.start, task.data.seed)
         truncated = set[int]()
         async with AsyncExitStack() as stack:
             talks = {
@@ -125,22 +126,24 @@ class TextBattleEnv(vf.Env[TextBattleEnvConfig]):  # type: ignore[misc]
                 text, _, _, info = await asyncio.to_thread(game.step, reply)
                 prompt = text if info["action"] is None else game.view().text()
         for seat, talk in talks.items():
-            self._record(talk.trace, game, seat, seat in truncated)
+            reward = episodes.reward(game.points(seat))
+            self._record(talk.trace, game, seat, reward, seat in truncated)
 
-    def _start(self, data: BattleData) -> TextGame:
+    def _episodes(self, scenario: str) -> TextEpisodes:
         config = self.config
         seat, opponent = (None, None) if config.seat == "both" else (config.seat, config.opponent)
-        episodes = TextEpisodes(
-            data.scenario, seat, opponent,
+        return TextEpisodes(
+            scenario, seat, opponent,
             retries=config.invalid_retries, odds=config.odds, max_bytes=config.max_bytes,
+            points_per_reward=config.points_per_reward,
         )  # fmt: skip
-        return episodes.start(data.seed)[0]
 
-    def _record(self, trace: vf.Trace, game: TextGame, seat: int, truncated: bool) -> None:
+    def _record(
+        self, trace: vf.Trace, game: TextGame, seat: int, reward: float, truncated: bool
+    ) -> None:
         """Record a seat's reward and metrics on its trace."""
-        result = game.result(seat)
-        found = result.to_dict()
-        trace.record_reward("points", result.points / self.config.points_per_reward)
+        found = game.result(seat).to_dict()
+        trace.record_reward("points", reward)
         trace.record_metric("truncated", truncated)
         for name in _RESULTS:
             if found[name] is not None:

@@ -93,10 +93,6 @@ class SeatView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the view as nested dicts, lists, texts and numbers, for JSON."""
-        actions = [
-            {"index": each.index, "label": each.label, "note": each.note, "chance": each.chance}
-            for each in self.actions
-        ]
         history = [
             {
                 "kind": event.kind,
@@ -116,7 +112,7 @@ class SeatView:
             "new": self.new,
             "question": self.question,
             "stake": self.stake,
-            "actions": actions,
+            "actions": _plain_data(self.actions),
             "odds": _plain_data(self.odds),
         }
 

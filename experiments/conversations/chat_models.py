@@ -1,14 +1,13 @@
-"""Speakers, which answer observations with replies, and the tokens that they use."""
+"""Language models behind a server, and the tokens that they use."""
 
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from experiments.outcomes import ExperimentError
 from wfb_gym.files import describe_error
-from wfb_gym.interop.text import TextGame, text_player
 
 INSTRUCTION = (
     "You play a game. Read the rules and the position, think, and end your reply with exactly one "
@@ -16,8 +15,6 @@ INSTRUCTION = (
 )
 """The system message of a conversation."""
 
-MAX_SEEDS = 100
-"""Maximum number of seeds to try for a game in which the speaker has a decision."""
 MAX_TOKENS = 10**12
 """Maximum number of tokens in a count; larger counts are unknown."""
 _MAX_RESPONSE = 1 << 23
@@ -27,53 +24,10 @@ _CODED = ("content-encoding", "content-length", "transfer-encoding")
 
 @dataclass
 class Usage:
-    """Tokens that a speaker used so far; None if they are unknown."""
+    """Tokens that a model used so far; None if they are unknown."""
 
     prompt: int | None = 0
     completion: int | None = 0
-
-
-class Speaker(Protocol):
-    """Answers the observations of one game, in order."""
-
-    usage: Usage
-
-    def __call__(self, observation: str) -> str:
-        """Return the reply to an observation."""
-
-
-class RegisteredPlayer:
-    """A registered player, which sees the position and speaks the action."""
-
-    def __init__(self, name: str, game: TextGame, seat: str, seed: int) -> None:
-        self.usage = Usage()
-        self._player = text_player(name, game, seat, seed)
-
-    def __call__(self, observation: str) -> str:
-        """Return the reply to an observation."""
-        return self._player(observation)
-
-
-class RecordedReplies:
-    """The replies of an earlier game.
-
-    Raises:
-        ExperimentError: if the game asks for more replies than were recorded.
-    """
-
-    def __init__(self, replies: Sequence[str], usage: Usage, name: str) -> None:
-        self.usage = usage
-        self._name, self._replies, self._count = name, iter(replies), len(replies)
-
-    def __call__(self, observation: str) -> str:
-        """Return the next reply."""
-        try:
-            return next(self._replies)
-        except StopIteration:
-            raise ExperimentError(
-                f"{self._name}: expected a reply for each decision, found only {self._count}; "
-                "the rules have changed since the recording"
-            ) from None
 
 
 @dataclass(frozen=True)
@@ -160,10 +114,10 @@ class Endpoint:
 
 
 class ChatModel:
-    """A model behind an endpoint. Each game is one conversation with all messages so far."""
+    """A model behind an endpoint. A game is one conversation; `usage` counts its tokens."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self.usage = Usage()
+    def __init__(self, endpoint: Endpoint, usage: Usage) -> None:
+        self.usage = usage
         self._endpoint, self._client = endpoint, endpoint.client()
         self._messages = [{"role": "system", "content": INSTRUCTION}]
 
@@ -201,19 +155,3 @@ class ChatModel:
             before, more = getattr(self.usage, name), getattr(used, f"{name}_tokens", None)
             known = type(more) is int and 0 <= more <= MAX_TOKENS and before is not None
             setattr(self.usage, name, before + more if known else None)
-
-
-def replies_to(game: TextGame, speaker: Speaker) -> Iterator[str]:
-    """Play a game to its end, yielding the speaker's replies.
-
-    The seed of the dice is the first one, from 0, with which the speaker has a decision. If none of
-    `MAX_SEEDS` is, there are no replies.
-    """
-    for seed in range(MAX_SEEDS):
-        observation = game.reset(seed)
-        if not game.done:
-            break
-    while not game.done:
-        reply = speaker(observation)
-        yield reply
-        observation, _, _, _ = game.step(reply)
