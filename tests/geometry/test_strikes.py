@@ -16,13 +16,15 @@ from tests.geometry.stand_ins import (
     wood_spell,
 )
 from wfb_gym.geometry import Strike
-from wfb_gym.scenario.effects import SpellEffect
+from wfb_gym.scenario.effects import Damage, SpellEffect
 
 HANS = Character("Hans", unit="Foe")
 RANKS = Unit("Foe", 7, 5, (36.0, 20.0), 180.0)
 GUARD = Unit("Guard", 5, 5, (36.0, 10.0))
 STORM = effect("enemy_area", 12, sight=True)
 GUST = effect("enemy_area", 12)
+
+PLAGUE = effect(damage=Damage(hits="every_model", strength=3))
 
 Pieces = tuple[Unit | Character, ...]
 
@@ -37,6 +39,11 @@ Pieces = tuple[Unit | Character, ...]
          [Strike(16, (0, 1, 2, 3, 4, 5, 5, 5), None, False)]),
         ((KARL,), (RANKS, HANS), front_rank(), 16,
          [Strike(16, (0, 1, 2, 3, 4, 4, 4, 4), None, False), Strike(26, (0, 1), None, False)]),
+        # A plague strikes every model of the unit and every character in it.
+        ((KARL,), (RANKS, HANS), PLAGUE, 16,
+         [Strike(16, (0, 1, 2, 3, 4, 5, 6, 7), None, False), Strike(26, (0, 1), None, False)]),
+        ((KARL,), (Character("Lone", (36.0, 20.0), 180.0),), PLAGUE, 26,
+         [Strike(26, (0, 1), None, False)]),
         ((KARL,), (), effect("caster", None), None, [Strike(10, None, None, False)]),
         ((KARL,), (), effect("player", None), None, []),
         ((Character(status="off_table"),), (foe(),), GUST, None, []),

@@ -198,6 +198,7 @@ def struck(models: int, damage: Data) -> Scenario:
     "damage",
     [
         {"hits": "front_rank"},
+        {"hits": "every_model"},
         pytest.param({"hits": "template", "template": 24, "partial": 2}, marks=pytest.mark.slow),
     ],
 )

@@ -161,5 +161,6 @@ def test_words_of_scenarios_are_members_of_the_packed_enumerations() -> None:
     dice = get_args(scenario_items.RerollPower.model_fields["dice"].annotation)
     assert written_names(*dice, "none") == set(RerollKind.__members__)
     assert written_names(*get_args(DurationName), "delayed") == set(Duration.__members__)
-    assert set(get_args(Hits)) - set(HIT_DICE) == {"line", "template", "front_rank"}
+    keywords = {"line", "template", "front_rank", "every_model"}
+    assert set(get_args(Hits)) - set(HIT_DICE) == keywords
     assert {HitDice.NONE, HitDice.MODELS, *HIT_DICE.values()} == set(HitDice)

@@ -172,8 +172,8 @@ class Aim:
             return self._strikes_on_line(piece)
         if rules.hits == "template":
             return self._strikes_under_template(piece)
-        if rules.hits == "front_rank":
-            return self._strikes_on_front_rank(piece)
+        if rules.hits in ("front_rank", "every_model"):
+            return self._strikes_on_each(piece)
         return [self._strike(piece)]
 
     @property
@@ -350,9 +350,11 @@ class Aim:
         distance = polygons.distance_to_terrain(piece.code, near.kinds)
         return Strike(piece.code, touches=distance <= TOLERANCE)
 
-    def _strikes_on_front_rank(self, target: Piece) -> list[Strike]:
-        """Return strikes on the models and characters in the front rank."""
-        places = max(0, target.frontage - len(target.joined))
+    def _strikes_on_each(self, target: Piece) -> list[Strike]:
+        """Return strikes on the models and characters in the front rank, or in the whole unit."""
+        places = target.models
+        if self.rules.hits == "front_rank":
+            places = max(0, target.frontage - len(target.joined))
         hits = tuple(min(n, places) for n in range(target.models + 1))
         found = [self._strike(target)._replace(hits=hits)]
         for code in target.joined:

@@ -51,7 +51,7 @@ Target = Literal[
 ]
 Engaged = Literal["no", "only", "either"]
 Need = Literal["fleeing", "magic_item", "wounded", "front_rank"]
-Hits = Literal["1", "D6", "2D6", "D6 chain", "line", "template", "front_rank"]
+Hits = Literal["1", "D6", "2D6", "D6 chain", "line", "template", "front_rank", "every_model"]
 TerrainKind = Literal["wood", "hill", "water", "rocks", "ruins", "building", "wall"]
 Inches = Annotated[int, Whole(1, 72)]
 Share = Annotated[float, Number(0.0, 1.0)]
@@ -61,6 +61,7 @@ PICKED = ("enemy_unit", "enemy_model", "friendly_unit", "friendly_model", "frien
 _ON_OWN_SIDE = ("caster", "player")
 _CAN_BE_HARMED = ("enemy_unit", "enemy_model", "enemy_area", "line", "point")
 _ANY_ENGAGED = (*_ON_OWN_SIDE, "point")
+_ON_ONE_UNIT = ("template", "front_rank", "every_model")
 _SAVE_CLASSES = 3
 _NO_VALUE = "no value"
 
@@ -82,8 +83,8 @@ class Near(StrictModel):
 class Damage(StrictModel):
     """A spell's hits and how they wound."""
 
-    # dice for the number of hits, or a keyword to hit each model on the line, under the template or
-    # in the front rank
+    # dice for the number of hits, or a keyword to hit each model on the line, under the template, in
+    # the front rank or in the unit
     hits: Hits
     # None with `strength_by_armour`, or if neither the wounds nor the saves depend on it
     strength: Characteristic | None = None
@@ -248,7 +249,7 @@ class SpellEffect(StrictModel):
             yield self.problem_at("target", "an enemy, a line or a point for damage")
         if (damage.hits == "line") != (self.target == "line"):
             yield self.problem_at("damage.hits", '"line" for target = "line", and for no other')
-        if damage.hits in ("template", "front_rank") and self.target != "enemy_unit":
+        if damage.hits in _ON_ONE_UNIT and self.target != "enemy_unit":
             yield self.problem_at("damage.hits", f"dice {self._for_target}")
         if damage.delayed != (self.target == "point"):
             yield self.problem_at("damage.delayed", 'true for target = "point", and for no other')

@@ -14,6 +14,7 @@ _HITS = {
     "line": "1 hit per model on the line",
     "template": "1 hit per model under a template",
     "front_rank": "1 hit per model of the front rank",
+    "every_model": "1 hit per model",
 }
 _IN_PLAY = {"remains_in_play": "remains in play", "one_turn": "one turn"}
 
