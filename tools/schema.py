@@ -32,7 +32,7 @@ from wfb_gym.scenario.fields import MAX_NAME, StrictModel
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.profiles import Kind, character_profiles, unit_profiles
 from wfb_gym.scenario.rulesets import Edition, MiscastEffect, bundled_miscast_tables
-from wfb_gym.scenario.spells import lore_names, lore_spells
+from wfb_gym.scenario.spells import lore_names, lore_spells, rolled_lores
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -225,7 +225,7 @@ def _character(*kinds: Kind) -> Callable[[Schema], Schema]:
 
 
 def _wizard(schema: Schema) -> Schema:
-    _suggest(schema, "lore", lore_names())
+    _suggest(schema, "lore", rolled_lores())
     _suggest(schema, "miscast_table", bundled_miscast_tables())
     return _character("wizard")(schema)
 

@@ -24,10 +24,9 @@ from wfb_gym.scenario import Scenario, ScenarioError, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.characters import Character, Wizard
 from wfb_gym.scenario.profiles import army_list, bundled_armies, character_profiles, unit_profiles
-from wfb_gym.scenario.spells import lore_spells
+from wfb_gym.scenario.spells import RULEBOOK_LORES
 
 SEEDS = range(300)
-LORES = tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
 DEFAULT = Generation()
 LARGE = Generation(points=2000, units=10, characters=6, wizards=6, spells=12, items=8)
 SMALL = Generation(points=500, units=3, characters=1, wizards=1, spells=4, items=0)
@@ -174,7 +173,7 @@ def wishes(draw: st.DrawFn) -> Generation:
             phases=draw(st.integers(1, 12)),
             ruleset=draw(st.sampled_from(["6e", "7e"])),
             scoring=draw(st.sampled_from(["points", "victory_points"])),
-            lores=tuple(draw(st.lists(st.sampled_from(LORES), unique=True))),
+            lores=tuple(draw(st.lists(st.sampled_from(RULEBOOK_LORES), unique=True))),
             armies=tuple(draw(st.lists(st.sampled_from(bundled_armies()), unique=True))),
             opposition=draw(st.sampled_from(["any", "wizards", "dwarfs", "daemons", "none"])),
             battlefield=draw(st.booleans()),
@@ -263,7 +262,7 @@ def test_all_lores_and_all_army_lists_occur() -> None:
     lores = {
         spell.lore for _, army in armies() for who in army.wizards for spell in who.candidate_spells
     }
-    assert lores == set(LORES)
+    assert lores == set(RULEBOOK_LORES)
     assert {army.name for _, army in armies()} == {
         army_list(name).name for name in bundled_armies()
     }
@@ -346,7 +345,10 @@ def test_only_requested_lores_and_armies_occur(seed: int) -> None:
             'scoring: expected a known value (points, victory_points), found "wounds"',
         ),
         ({"lores": "Fire"}, 'lores: expected a tuple of names, found "Fire"'),
-        ({"lores": ("Metl",)}, 'lores[0]: expected a lore (did you mean Metal?), found "Metl"'),
+        (
+            {"lores": ("Metl",)},
+            'lores[0]: expected a rulebook lore (did you mean Metal?), found "Metl"',
+        ),
         (
             {"armies": ("skavn",)},
             'armies[0]: expected an army list (did you mean skaven?), found "skavn"',

@@ -19,21 +19,24 @@ from wfb_gym.scenario.documents import bundled_data
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.rulesets import Ruleset, bundled_miscast_table
 from wfb_gym.scenario.sizes import LORE_SPELLS
-from wfb_gym.scenario.spells import find_lore_spell, lore_spells
+from wfb_gym.scenario.spells import RULEBOOK_LORES, find_lore_spell, lore_spells, rolled_lores
 
 DATA = Path(wfb_gym.__file__).parent / "data"
 BOUND = ("Ring of Flame", "Storm Stone")
-"""Bundled items with a bound spell."""
+"""Bundled items of our own, with a bound spell."""
+COMPLETE_LORES = ("Necromancy", "Skaven", "Little Waaagh!", "High Magic", "Dark Magic")
+"""Lores of army books from which wizards can roll."""
 
 
 def test_lores_are_complete() -> None:
     spells = lore_spells()
-    assert len(spells) == 48
-    assert len({spell.name for spell in spells}) == 48
+    assert len({spell.name for spell in spells}) == len(spells)
     lores = Counter(spell.lore for spell in spells)
-    names = {"Fire", "Metal", "Shadow", "Beasts", "Heavens", "Light", "Life", "Death"}
-    assert lores == dict.fromkeys(names, 6)
-    for lore in names:
+    complete = dict.fromkeys((*RULEBOOK_LORES, *COMPLETE_LORES), 6)
+    assert lores == {**complete, "Big Waaagh!": 2, "Anvil of Doom": 4, "Tzeentch": 1}
+    assert tuple(lores)[: len(RULEBOOK_LORES)] == RULEBOOK_LORES
+    assert rolled_lores() == (*RULEBOOK_LORES, *COMPLETE_LORES)
+    for lore in rolled_lores():
         numbers = [spell.number for spell in spells if spell.lore == lore]
         assert numbers == [1, 2, 3, 4, 5, 6]
     spell = find_lore_spell("Burning Head")
@@ -78,6 +81,38 @@ ITEMS: Data = {
     },
     "Ring of Flame": {"points": 30, "bound": {"power_level": 3, "spell": "Fire Ball"}},
     "Storm Stone": {"points": 25, "bound": {"power_level": 5, "spell": "Storm of Hail", "uses": 1}},
+    "Skull of Katam": {"points": 50, "cast_bonus": 1},
+    "Staff of Baduumm": {"points": 50, "cast_bonus": 1},
+    "Annulian Crystal": {"points": 40, "takes_power_dice": 1},
+    "Banner of Sorcery": {"points": 50, "power_dice": 2},
+    "Silver Mirror": {
+        "points": 40,
+        "uses": 1,
+        "when_dispelling": {"automatic": True},
+        "ends_own_spells": True,
+    },
+    "Warpstone Charm": {"points": 25, "uses": 1, "reroll": {"of": "both", "changes_natural": True}},
+    "Nibbla's 'Itty Ring": {"points": 25, "bound": {"power_level": 3, "spell": "'Eadbutt"}},
+    "Ring of Fury": {"points": 30, "bound": {"power_level": 3, "spell": "Fury of Khaine"}},
+    "Ring of Corin": {"points": 35, "bound": {"power_level": 4, "spell": "Vaul's Unmaking"}},
+    "Book of Arkhan": {
+        "points": 25,
+        "bound": {"power_level": 3, "spell": "Vanhel's Danse Macabre"},
+    },
+    "Storm Daemon": {"points": 25, "bound": {"power_level": 4, "spell": "Warp Lightning"}},
+    "Blasted Standard": {"points": 50, "bound": {"power_level": 4, "spell": "Yellow Fire"}},
+    "Banner of Wrath": {"points": 50, "bound": {"power_level": 4, "spell": "Wrath"}},
+    "Doomfire Ring": {"points": 25, "bound": {"power_level": 3, "spell": "Doomfire"}},
+    "Silver Horn": {"points": 45, "bound": {"power_level": 5, "spell": "Silver Note"}},
+    "Rod of Corruption": {
+        "points": 75,
+        "bound": {"power_level": 4, "spell": "Nurgle's Rot", "uses": 1},
+    },
+    "Prayer: Hammer of Sigmar": {"bound": {"power_level": 3, "spell": "Hammer of Sigmar"}},
+    "Prayer: Armour of Righteousness": {
+        "bound": {"power_level": 3, "spell": "Armour of Righteousness"}
+    },
+    "Prayer: Healing Hand": {"bound": {"power_level": 3, "spell": "Prayer of Healing"}},
 }
 """Keys of the bundled items except for their defaults, with the name of a bound spell."""
 

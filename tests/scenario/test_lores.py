@@ -1,4 +1,4 @@
-"""The 48 spells of the lores: targets, effects, and rejected effects."""
+"""The spells of the lores: targets, effects, and rejected effects."""
 
 import re
 from collections.abc import Mapping
@@ -63,6 +63,43 @@ Steal Soul | 8 instant | enemy_model | 12 | - | 1 no-armour automatic gains-woun
 Wind of Death | 8 instant | enemy_unit | 24 | missile sight | 2D6 S4
 Drain Life | 10 instant | enemy_area | 12 | - | D6 S3 no-armour
 Doom and Darkness! | 12 one_turn | enemy_unit | 24 | sight | -
+Invocation of Nehek | 7 instant | player | - | either | -
+Hand of Dust | 7 remains_in_play | caster | - | either | -
+Hellish Vigour | 7 instant | friendly_unit | 18 | engaged | -
+Gaze of Nagash | 8 instant | enemy_unit | 24 | missile sight | 2D6 S4
+Vanhel's Danse Macabre | 9 instant | friendly_unit | 18 | - | -
+Curse of Years | 10 remains_in_play | enemy_unit | 24 | - | -
+Skitterleap | 4 instant | friendly_character | 12 | either | -
+Warp Lightning | 5 instant | enemy_unit | 24 | missile sight | D6 S5
+Vermintide | 7 instant | enemy_unit | 14 | either | 2D6 S2
+Pestilent Breath | 8 instant | enemy_unit | 8 | either | D6 S3 no-armour
+Death Frenzy | 9 instant | friendly_unit | 18 | either once | -
+Plague | 13 instant | enemy_unit | 18 | either | every_model S3 no-armour
+Gaze of Mork | 5 instant | enemy_unit | 24 | missile sight | D6 S4
+Fists of Gork | 7 instant | enemy_unit | 8 | either | -
+'Eadbutt | 7 instant | enemy_model | 24 | sight | 1 S4 no-armour
+Brain Bursta | 8 instant | enemy_unit | 24 | missile sight | 2D6 S4
+'Ere We Go! | 9 instant | friendly_unit | 18 | engaged | -
+The Hand of Gork | 9 instant | friendly_unit | 24 | - | -
+Gork'll Fix It | 6 instant | friendly_unit | 24 | engaged | -
+Bash 'Em Ladz | 7 instant | friendly_unit | 18 | engaged | -
+Walk Between Worlds | 4 instant | caster | - | either | -
+Curse of Arrow Attraction | 6 instant | enemy_unit | 24 | - | -
+Fortune is Fickle | 7 remains_in_play | enemy_model | 24 | either | -
+Fury of Khaine | 8 instant | enemy_unit | 24 | missile sight | 2D6 S4
+Flames of the Phoenix | 11 remains_in_play | enemy_unit | 24 | - | every_model S3 flaming
+Vaul's Unmaking | 12 instant | enemy_unit | 24 | either magic_item once | -
+Chillwind | 5 instant | enemy_unit | 24 | missile sight | D6 S3
+Doombolt | 6 instant | enemy_unit | 18 | missile sight | D6 S5
+Word of Pain | 8 remains_in_play | enemy_unit | 24 | sight either | -
+Soul Stealer | 9 instant | enemy_unit | 6 | either | every_model S3 gains-wound
+Dominion | 10 instant | enemy_unit | 12 | - | -
+Black Horror | 12 instant | enemy_unit | 18 | sight | template S3 no-armour 5" 4+
+Rune of Water | 6 instant | enemy_unit | - | - | -
+Rune of Air | 7 instant | enemy_unit | - | - | D6 S4
+Rune of Fire | 8 instant | enemy_unit | 30 | missile sight | 2D6 S4
+Rune of Earth | 9 instant | enemy_unit | 72 | sight near | D6 S5
+Yellow Fire | 6 remains_in_play | caster | - | either | -
 """
 BEASTS = {"cavalry", "chariot", "monster", "swarm"}
 ALL = set(get_args(TroopType))
@@ -73,6 +110,7 @@ ONLY = {
     "The Beast Cowers": BEASTS,
     "The Wolf Hunts": BEASTS,
     "Healing Hand": ALL - {"war_machine", "chariot"},
+    "Fortune is Fickle": {"character"},
 }
 NOT_ON = {
     "Healing Hand": {"undead", "daemons"},
@@ -81,11 +119,13 @@ NOT_ON = {
     "Steal Soul": {"undead", "daemons", "soulless"},
     "Drain Life": {"undead", "daemons", "building"},
     "Doom and Darkness!": {"undead", "daemons", "unbreakable", "immune_to_psychology"},
+    "Rune of Water": {"flyer", "ethereal"},
 }
 NEAR = {
     "Mistress of the Marsh": ({"water"}, 12, 6, None),
     "Master of the Wood": ({"wood"}, 12, 6, "D6"),
     "Master of Stone": ({"hill", "rocks", "ruins"}, 12, 6, "D6"),
+    "Rune of Earth": ({"hill", "rocks", "ruins"}, 72, 72, "D6"),
 }
 
 
@@ -133,6 +173,15 @@ def test_spells_have_the_printed_values_targets_and_hits() -> None:
         assert (each.kind == "magic_missile") == each.missile, each.name
 
 
+def test_approximate_rows_describe_the_printed_effect() -> None:
+    approximate = {each.name for each in lore_spells() if each.confidence == "approximate"}
+    assert approximate == {
+        *("Invocation of Nehek", "Curse of Years", "Warp Lightning", "Vermintide"),
+        *("Pestilent Breath", "Plague", "Fists of Gork", "Fortune is Fickle", "Soul Stealer"),
+        "Black Horror",
+    }
+
+
 def test_conditions_of_spells() -> None:
     """Troop types, traits that block a spell, and terrain that it is measured from."""
     spells = lore_spells()
@@ -150,7 +199,7 @@ def test_spells_without_damage_have_a_worth_with_its_reason() -> None:
         assert spell.damage or spell.worth or spell.heals, spell.name
         assert spell.worth is None or spell.worth.reason, spell.name
     both = [spell.name for spell in lore_spells() if spell.damage and spell.worth]
-    assert both == ["Wall of Fire", "Pit of Shades"]
+    assert both == ["Wall of Fire", "Pit of Shades", "Flames of the Phoenix", "Chillwind"]
 
 
 def test_only_spells_in_play_pay_by_phase_and_none_is_worth_far_more_than_another() -> None:
@@ -216,6 +265,7 @@ LORE_ROW = {
     ("changes", "message"),
     [
         ({"kind": "magic_missile"}, 'missile: expected true for kind = "magic_missile"'),
+        ({"confidence": "approximate"}, "note: expected the printed effect"),
         ({"worth": {"points": 5.0}}, "worth.reason: expected a reason, as the worth"),
         (
             {"worth": {"points_per_phase": 5.0, "reason": "A guess."}},

@@ -13,7 +13,7 @@ from wfb_gym.scenario.fields import python_value
 from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, bundled_armies
 from wfb_gym.scenario.rulesets import Edition, Scoring
 from wfb_gym.scenario.sizes import ITEMS, PHASES, POINTS, UNITS, WIZARDS
-from wfb_gym.scenario.spells import lore_names, spells_of_lore
+from wfb_gym.scenario.spells import RULEBOOK_LORES, spells_of_lore
 from wfb_gym.suggestions import one_of
 
 _RANGES = {
@@ -64,7 +64,7 @@ class Generation:
         phases: number of magic phases in a battle, 1 to 12.
         ruleset: edition of the rules, "6e" or "7e".
         scoring: basis of the rewards, "points" for all losses or "victory_points".
-        lores: lores that wizards may choose. If empty, all lores.
+        lores: lores of the rulebook that wizards may choose. If empty, all eight.
         armies: allowed army lists from ``data/armies``. If empty, all lists.
         opposition: the second army's magic defence: "wizards" from any list except Daemons,
             "dwarfs" with runes, "daemons" that cast, "none" (two dispel dice, with no wizards, no
@@ -119,7 +119,10 @@ class Generation:
             if value not in known:
                 expected = one_of(known, str(value), "a known value")
                 problems.append(Problem(key, expected, format_value(value)))
-        names = ("lores", lore_names(), "a lore"), ("armies", bundled_armies(), "an army list")
+        names = (
+            ("lores", RULEBOOK_LORES, "a rulebook lore"),
+            ("armies", bundled_armies(), "an army list"),
+        )
         for key, known, kind in names:
             values = getattr(self, key)
             if not isinstance(values, tuple):
@@ -136,7 +139,7 @@ class Generation:
         if problems:
             raise ScenarioError(_WHERE, problems)
         if not self.lores:
-            object.__setattr__(self, "lores", lore_names())
+            object.__setattr__(self, "lores", RULEBOOK_LORES)
         if not self.armies:
             object.__setattr__(self, "armies", bundled_armies())
         if problems := _army_problems(self):
@@ -308,7 +311,7 @@ class Axis(NamedTuple):
 _UNSEEN_LORES = ("Light", "Metal")
 _UNSEEN_ARMIES = ("bretonnia", "skaven")
 KINDS_OF_AXES: dict[str, Generation] = {
-    "lores-seen": _one_phase(lores=_all_but(lore_names(), _UNSEEN_LORES)),
+    "lores-seen": _one_phase(lores=_all_but(RULEBOOK_LORES, _UNSEEN_LORES)),
     "lores-unseen": _one_phase(lores=_UNSEEN_LORES),
     "armies-seen": _one_phase(armies=_all_but(bundled_armies(), _UNSEEN_ARMIES)),
     "armies-unseen": _one_phase(armies=_UNSEEN_ARMIES),
@@ -326,7 +329,7 @@ HARD_KINDS: dict[str, Generation] = {
     "victory-1": _one_phase(points=500, scoring="victory_points"),
     "victory-3": Generation(
         points=500, phases=3, scoring="victory_points", opposition="none",
-        lores=_all_but(lore_names(), ("Heavens",)),
+        lores=_all_but(RULEBOOK_LORES, ("Heavens",)),
         wizards=2, characters=2, units=3, spells=4, items=2,
     ),
 }  # fmt: skip

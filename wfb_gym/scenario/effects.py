@@ -83,8 +83,8 @@ class Near(StrictModel):
 class Damage(StrictModel):
     """A spell's hits and how they wound."""
 
-    # dice for the number of hits, or a keyword to hit each model on the line, under the template, in
-    # the front rank or in the unit
+    # dice for the number of hits, or a keyword to hit each model on the line, under the template,
+    # in the front rank or in the unit
     hits: Hits
     # None with `strength_by_armour`, or if neither the wounds nor the saves depend on it
     strength: Characteristic | None = None

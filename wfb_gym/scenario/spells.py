@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, ValidationError
@@ -12,6 +12,7 @@ from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.effects import EFFECT_KEYS, PICKED, SpellEffect, effect_of
 from wfb_gym.scenario.errors import Problem, format_value, problem_error, problem_in, raise_problems
 from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole
+from wfb_gym.scenario.sizes import LORE_SPELLS
 from wfb_gym.suggestions import close_names, find_name, name_finder, one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
@@ -19,6 +20,8 @@ DurationName = Literal["instant", "remains_in_play", "one_turn"]
 _LORE_OF = re.compile(r"^\s*(the\s+)?lore\s+of\s+", re.IGNORECASE)
 LORES_PAGE = "docs/lores.md"
 """Page that lists the spells of the lores, for error messages."""
+RULEBOOK_LORES = ("Fire", "Metal", "Shadow", "Beasts", "Heavens", "Light", "Life", "Death")
+"""The eight lores of the rulebook, which generated scenarios use. Their order must not change."""
 _LASTING_WORTH = 'no worth per phase except for "remains_in_play" or "one_turn"'
 
 
@@ -42,9 +45,10 @@ class LoreSpell(SpellEffect):
         "remains_in_play",
         "one_turn",
     ]
-    confidence: Name  # "found" if it appears in a source
+    # "found" if a source contains the row, "approximate" if parts of the effect are left out
+    confidence: Literal["found", "approximate"]
     source: Text  # tags for the sources, explained in the data file
-    note: Text | None = None  # note for readers
+    note: Text | None = None  # note for readers; with "approximate", the printed effect
 
     @cached_property
     def effect(self) -> SpellEffect:
@@ -58,6 +62,8 @@ class LoreSpell(SpellEffect):
     def _lore_problems(self) -> Iterator[Problem]:
         if self.missile != (self.kind == "magic_missile"):
             yield self.problem_at("missile", 'true for kind = "magic_missile", and for no other')
+        if self.confidence == "approximate" and self.note is None:
+            yield self.problem_at("note", "the printed effect, as the row is approximate")
         if self.worth is None:
             return
         if self.worth.reason is None:
@@ -81,6 +87,12 @@ def lore_spells() -> tuple[LoreSpell, ...]:
 def lore_names() -> tuple[str, ...]:
     """Return the names of all lores, in the order of the data file."""
     return tuple(dict.fromkeys(spell.lore for spell in lore_spells()))
+
+
+@cache
+def rolled_lores() -> tuple[str, ...]:
+    """Return the names of the lores from which a wizard can roll: those with all six spells."""
+    return tuple(name for name in lore_names() if len(spells_of_lore(name)) == LORE_SPELLS)
 
 
 def find_lore(name: str) -> str | None:
@@ -176,7 +188,7 @@ class Spell(StrictModel):
 
 @cache
 def spells_of_lore(lore: str) -> tuple[Spell, ...]:
-    """Return a lore's six spells as known by a wizard, in the order of their numbers."""
+    """Return a lore's spells as known by a wizard, in the order of their numbers."""
     own = sorted((spell for spell in lore_spells() if spell.lore == lore), key=lambda s: s.number)
     return tuple(
         Spell(name=spell.name, lore=spell.lore, casting_value=spell.casting_value) for spell in own
@@ -194,10 +206,19 @@ def _known_lore(key: str, value: Any) -> str:
     raise problem_error(Problem(key, expected, format_value(value)))
 
 
+def _rolled_lore(value: Any) -> str:
+    """Return the canonical name of a lore to roll spells from; raise if it is not one."""
+    lore = _known_lore("", value)
+    if lore in rolled_lores():
+        return lore
+    expected = "a lore of six spells; list the wizard's spells instead"
+    raise problem_error(Problem("", expected, format_value(value)))
+
+
 _KEYS = frozenset(Spell.model_fields)
 _FROM_LORE = ("casting_value", "duration")
-LoreName = Annotated[Name, BeforeValidator(partial(_known_lore, ""))]
-"""Name of one of the eight lores."""
+LoreName = Annotated[Name, BeforeValidator(_rolled_lore)]
+"""Name of a lore from which a wizard can roll its spells."""
 
 
 def _effect_keys(data: Mapping[str, Any]) -> list[str]:
