@@ -14,7 +14,7 @@ import pytest
 import wfb_gym
 from tests.scenario.documents import Data
 from wfb_gym.packing import pack
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import bundled_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import bundled_data
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.rulesets import Ruleset, bundled_miscast_table
@@ -42,6 +42,16 @@ def test_lores_are_complete() -> None:
     spell = find_lore_spell("Burning Head")
     assert find_lore_spell("Burning Head", "Fire") == spell != find_lore_spell("Fire Ball")
     assert find_lore_spell("Burning Head", "Life") is None
+
+
+@pytest.mark.parametrize("lore", COMPLETE_LORES)
+def test_wizards_roll_on_lores_of_army_books(lore: str) -> None:
+    mage = {"name": "Mage", "level": 3, "lore": lore.lower()}
+    document = {"name": "rolls", "caster": {"wizards": [mage]}, "dispeller": {}}
+    packed = pack(scenario_from_dict(document))[0].armies[0]
+    values = [spell.casting_value for spell in lore_spells() if spell.lore == lore]
+    assert packed.spells["casting_value"][:LORE_SPELLS].tolist() == values
+    assert packed.wizards[0].draws == 3
 
 
 AUTOMATIC = {"uses": 1, "when_dispelling": {"automatic": True}}
@@ -108,6 +118,7 @@ ITEMS: Data = {
         "points": 75,
         "bound": {"power_level": 4, "spell": "Nurgle's Rot", "uses": 1},
     },
+    "Blessing of Sigmar": {"dispel_dice": 1},
     "Prayer: Hammer of Sigmar": {"bound": {"power_level": 3, "spell": "Hammer of Sigmar"}},
     "Prayer: Armour of Righteousness": {
         "bound": {"power_level": 3, "spell": "Armour of Righteousness"}
