@@ -7,13 +7,13 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.players.analysis import Analysis, Analyst
+from wfb_gym.players.analysis import Analyst
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts.mixtures import ActionValues, Mixer
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
@@ -40,6 +40,27 @@ _TOO_LARGE = "because the battle has too many continuations"
 """Reasons why decisions are not analysed."""
 Progress = Callable[[int, int], None]
 """Called with the number of events finished so far and the total number of events."""
+
+
+class Grade(NamedTuple):
+    """The part of a review of a decision that takes time to compute.
+
+    Attributes:
+        values: `ReviewedAction.value` of each legal action, in order of their codes; () if the
+            decision was not analysed.
+        best: `ReviewedAction.is_best` of each.
+        shares: `ReviewedAction.share` of each, or None if nothing is hidden.
+        is_exact: see `ReviewedDecision`.
+        method: see `ReviewedDecision`.
+        expected: `ScoreForecast.expected`.
+    """
+
+    values: tuple[float, ...]
+    best: tuple[bool, ...]
+    shares: tuple[float, ...] | None
+    is_exact: bool
+    method: str
+    expected: float
 
 
 class ReviewedAction(NamedTuple):
@@ -99,6 +120,11 @@ class ReviewedDecision(NamedTuple):
     def is_best(self) -> bool:
         """Whether the action played is marked as a best one."""
         return any(each.is_played and each.is_best for each in self.choices)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether it was not analysed because the time limit was reached."""
+        return self.method == _NO_TIME
 
     @property
     def words(self) -> str:
@@ -165,6 +191,24 @@ class Review:
         mistakes = [each for each in self.decisions if each.lost >= NOTICED]
         return tuple(sorted(mistakes, key=lambda each: -each.lost)[:WORST])
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the time limit was not reached."""
+        return not any(each.is_late for each in self.decisions)
+
+    @property
+    def grades(self) -> dict[int, Grade]:
+        """The grades of the decisions, by event, from which `review` makes this review again.
+
+        Decisions with one choice, and decisions after the time limit, have none.
+        """
+        expected = {each.event: each.expected for each in self.forecasts}
+        return {
+            each.event: _grade_of(each, expected.get(each.event, 0.0))
+            for each in self.decisions
+            if each.method and not each.is_late
+        }
+
     def lost_by(self, army: int) -> float:
         """Return an army's total loss in points."""
         return sum(each.lost for each in self.decisions if each.army == army)
@@ -199,6 +243,7 @@ def review(
     analyst: Analyst | None = None,
     progress: Progress | None = None,
     most_seconds: float = MOST_SECONDS,
+    grades: Mapping[int, Grade] | None = None,
 ) -> Review:
     """Review all decisions of both seats.
 
@@ -216,16 +261,20 @@ def review(
             created.
         progress: called after every event.
         most_seconds: time limit in seconds. Decisions after the limit are not analysed.
+        grades: `Review.grades` of an earlier review of this transcript. These decisions are not
+            analysed again.
 
     Raises:
         TranscriptError: if an event is not possible under the rules.
-        ValueError: if the transcript is public and leaves out the deals of hidden items.
+        ValueError: if the transcript is public and leaves out the deals of hidden items, or if a
+            grade does not fit its decision.
     """
     if transcript.is_public:
         raise ValueError(f"review: {PUBLIC_REFUSED}")
     analyst = Analyst(transcript.scenario) if analyst is None else analyst
     narrated = NarratedBattle(transcript.scenario)
-    reviewer = _Reviewer(narrated.names, analyst, time.monotonic() + most_seconds)
+    end = time.monotonic() + most_seconds
+    reviewer = _Reviewer(narrated.names, analyst, end, grades or {})
     events: list[Event] = []
     positions = [narrated.visible]
     decisions: list[ReviewedDecision] = []
@@ -254,73 +303,106 @@ def review(
 class _Reviewer:
     """Reviews decisions one by one until a time limit; the caller fills in the running totals."""
 
-    def __init__(self, names: ScenarioNames, analyst: Analyst, end: float) -> None:
-        self._names, self._analyst, self._end = names, analyst, end
+    def __init__(
+        self, names: ScenarioNames, analyst: Analyst, end: float, grades: Mapping[int, Grade]
+    ) -> None:
+        self._names, self._analyst, self._end, self._grades = names, analyst, end, grades
         self._mixer = Mixer(names.scenario, gap=GAP)
 
     def review(
         self, before: Battle, events: Sequence[Event], event: Event
     ) -> tuple[ReviewedDecision, ScoreForecast | None]:
         """Review the decision that follows the given events."""
-        blank = ReviewedDecision(len(events), event.army, (), 0.0, 0.0, False, "")
+        number = len(events)
+        blank = ReviewedDecision(number, event.army, (), 0.0, 0.0, False, "")
         if len(before.legal_actions()) == 1:
             return blank, None
-        if time.monotonic() >= self._end:
-            return blank._replace(method=_NO_TIME), None
-        if self._is_known(before):
-            return self._review_known(before, blank, event.code)
-        try:
-            action_values = self._mixer.action_values([each.code for each in events], event.code)
-        except TooLarge:
-            return blank._replace(method=_TOO_LARGE), None
-        return self._review_mixed(before, blank, event.code, action_values)
+        grade = self._grades.get(number) or self._grade(before, events, event.code)
+        if not grade.values:
+            return blank._replace(method=grade.method), None
+        choices = self._choices(before, event.code, grade)
+        (played,) = (each.value for each in choices if each.is_played)
+        decision = blank._replace(
+            choices=choices,
+            lost=max(grade.values) - played,
+            is_exact=grade.is_exact,
+            method=grade.method,
+        )
+        return decision, ScoreForecast(number, before.points, grade.expected)
 
     def forecast(self, battle: Battle, event: int) -> ScoreForecast | None:
         """Forecast the score at a decision; None after the limit or if items may be hidden."""
         if time.monotonic() >= self._end or not self._is_known(battle):
             return None
-        return _forecast(battle, event, self._analyst.analyse(battle))
+        return ScoreForecast(event, battle.points, self._grade_known(battle).expected)
+
+    def _choices(self, before: Battle, played: int, grade: Grade) -> tuple[ReviewedAction, ...]:
+        choices = describe_choices(self._names, before)
+        if not len(choices) == len(grade.values) == len(grade.best):
+            raise ValueError(
+                f"grade: expected {len(choices)} actions, found {len(grade.values)} values"
+            )
+        shares = grade.shares or (None,) * len(choices)
+        return tuple(
+            ReviewedAction(each.text, value, each.chance, code == played, is_best, share)
+            for (code, each), value, is_best, share in zip(
+                choices.items(), grade.values, grade.best, shares, strict=True
+            )
+        )
 
     def _is_known(self, battle: Battle) -> bool:
         """Whether both armies know all items."""
         return all(len(sets_that_may_be(self._names, battle, army)) < 2 for army in ALL_ARMIES)
 
-    def _review_known(
-        self, before: Battle, blank: ReviewedDecision, played: int
-    ) -> tuple[ReviewedDecision, ScoreForecast]:
+    def _grade(self, before: Battle, events: Sequence[Event], played: int) -> Grade:
+        if time.monotonic() >= self._end:
+            return _not_analysed(_NO_TIME)
+        if self._is_known(before):
+            return self._grade_known(before)
+        try:
+            found = self._mixer.action_values([each.code for each in events], played)
+        except TooLarge:
+            return _not_analysed(_TOO_LARGE)
+        values = tuple(found.values.values())
+        best = max(values)
+        can_tell = best - min(values) >= NOTICED
+        return Grade(
+            values,
+            tuple(can_tell and best - value < NOTICED for value in values),
+            tuple(found.mixture.chances[code] for code in found.values),
+            False,
+            _method_of(found),
+            before.points + found.expected,
+        )
+
+    def _grade_known(self, before: Battle) -> Grade:
         analysis = self._analyst.analyse(before)
-        choices = tuple(
-            ReviewedAction(each.text, analysis.values[code], each.chance, code == played,
-                   analysis.recommends(code))
-            for code, each in describe_choices(self._names, before).items()
-        )  # fmt: skip
-        lost = analysis.loss(played)
-        decision = blank._replace(
-            choices=choices, lost=lost, is_exact=analysis.is_exact, method=analysis.method
+        to_come = analysis.value if before.mover == 0 else -analysis.value
+        return Grade(
+            tuple(analysis.values.values()),
+            tuple(map(analysis.recommends, analysis.values)),
+            None,
+            analysis.is_exact,
+            analysis.method,
+            before.points + to_come,
         )
-        return decision, _forecast(before, blank.event, analysis)
-
-    def _review_mixed(
-        self, before: Battle, blank: ReviewedDecision, played: int, action_values: ActionValues
-    ) -> tuple[ReviewedDecision, ScoreForecast]:
-        values, probabilities = action_values.values, action_values.mixture.chances
-        best = max(values.values())
-        can_tell = best - min(values.values()) >= NOTICED
-        choices = tuple(
-            ReviewedAction(each.text, values[code], each.chance, code == played,
-                   can_tell and best - values[code] < NOTICED, probabilities[code])
-            for code, each in describe_choices(self._names, before).items()
-        )  # fmt: skip
-        forecast = ScoreForecast(blank.event, before.points, before.points + action_values.expected)
-        decision = blank._replace(
-            choices=choices, lost=best - values[played], method=_method_of(action_values)
-        )
-        return decision, forecast
 
 
-def _forecast(battle: Battle, event: int, analysis: Analysis) -> ScoreForecast:
-    to_come = analysis.value if battle.mover == 0 else -analysis.value
-    return ScoreForecast(event, battle.points, battle.points + to_come)
+def _not_analysed(reason: str) -> Grade:
+    return Grade((), (), None, False, reason, 0.0)
+
+
+def _grade_of(decision: ReviewedDecision, expected: float) -> Grade:
+    """Return a reviewed decision's grade."""
+    shares = tuple(each.share for each in decision.choices if each.share is not None)
+    return Grade(
+        tuple(each.value for each in decision.choices),
+        tuple(each.is_best for each in decision.choices),
+        shares or None,
+        decision.is_exact,
+        decision.method,
+        expected,
+    )
 
 
 def _by_estimate(is_exact: bool) -> str:
