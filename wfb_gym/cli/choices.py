@@ -15,8 +15,8 @@ from wfb_gym.suggestions import one_of
 from wfb_gym.view.choices import find_choices, short_choice_names, view_decision
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.hidden_sets import redact, sets_that_may_be
-from wfb_gym.view.names import ScenarioNames, dice_phrase
-from wfb_gym.view.odds import cast_odds
+from wfb_gym.view.names import ScenarioNames
+from wfb_gym.view.odds import cast_odds_rows
 
 NOT_ROLLED = "-"
 """Placeholder for a chance if no dice are thrown."""
@@ -86,26 +86,8 @@ class ChoiceList:
 
     def _casts(self, battle: Battle) -> list[str]:
         """Return a table of castable spells' chances by number of dice, or [] if none."""
-        spells = cast_odds(self._names, battle)
-        every = [cast for spell in spells.values() for cast in spell.casts]
-        casts = {cast.dice: cast for cast in every}
-        if not casts:
-            return []
-        forces = {n: cast.irresistible for n, cast in casts.items()}
-        differ = any(cast.irresistible != forces[cast.dice] for cast in every)
-        chances = []
-        for name, each in spells.items():
-            chances.append((f"cast {name}", {c.dice: c.cast for c in each.casts}))
-            if differ:  # because of an item
-                chances.append(("  irresistible", {c.dice: c.irresistible for c in each.casts}))
-        if not differ:
-            chances.append(("irresistible force", forces))
-        chances.append(("miscast", {n: cast.miscast for n, cast in casts.items()}))
-        rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
-        for label, by_dice in chances:
-            cells = (f"{by_dice[n]:.1%}" if n in by_dice else "" for n in sorted(casts))
-            rows.append((label, *cells))
-        return ["", *align_columns(rows, "<" + ">" * len(casts))]
+        rows = cast_odds_rows(self._names, battle)
+        return ["", *align_columns(rows, "<" + ">" * (len(rows[0]) - 1))] if rows else []
 
     def find(self, battle: Battle, answer: str) -> int | str:
         """Return the action that an answer refers to, or a description of the expected answers.

@@ -23,7 +23,7 @@ from wfb_gym.rules.casting import Casting
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.view.decisions import casting_rolls, describe_choices
 from wfb_gym.view.effects import spell_words
-from wfb_gym.view.names import NO_TARGET, ScenarioNames, spell_title
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, spell_title
 
 DISPEL_DICE = range(1, 7)
 """Numbers of dispel dice covered by `CastOdds.stopped`."""
@@ -120,6 +120,34 @@ def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
             in_order = (rolls[dice] for dice in sorted(rolls))
             found[names.spell(army, spell)] = spell_odds(names, battle, army, spell, in_order)
     return found
+
+
+def cast_odds_rows(names: ScenarioNames, battle: Battle) -> list[tuple[str, ...]]:
+    """Return `cast_odds` as the rows of a table: the heading, then the chances by number of dice.
+
+    Returns:
+        The rows, or [] if the mover can cast no spell with dice.
+    """
+    spells = cast_odds(names, battle)
+    every = [cast for spell in spells.values() for cast in spell.casts]
+    casts = {cast.dice: cast for cast in every}
+    if not casts:
+        return []
+    forces = {n: cast.irresistible for n, cast in casts.items()}
+    differ = any(cast.irresistible != forces[cast.dice] for cast in every)
+    chances = []
+    for name, each in spells.items():
+        chances.append((f"cast {name}", {c.dice: c.cast for c in each.casts}))
+        if differ:  # because of an item
+            chances.append(("  irresistible", {c.dice: c.irresistible for c in each.casts}))
+    if not differ:
+        chances.append(("irresistible force", forces))
+    chances.append(("miscast", {n: cast.miscast for n, cast in casts.items()}))
+    rows = [("CHANCE OF", *(dice_phrase(dice).upper() for dice in sorted(casts)))]
+    for label, by_dice in chances:
+        cells = (f"{by_dice[n]:.1%}" if n in by_dice else "" for n in sorted(casts))
+        rows.append((label, *cells))
+    return rows
 
 
 def _rolls(battle: Battle) -> Iterator[Battle]:
