@@ -54,7 +54,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         OSError: if the file cannot be written. `filename` is then `path`.
     """
     path = Path(path)
-    _delete_abandoned_drafts(path)
+    delete_abandoned_drafts(path.parent, path.name)
     draft = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with draft.open("wb") as file:
@@ -122,10 +122,15 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-def _delete_abandoned_drafts(path: Path) -> None:
-    """Delete a file's drafts whose processes have ended."""
-    for draft in path.parent.glob(f"{glob.escape(path.name)}.*.part"):
-        process = draft.name[len(path.name) + 1 : -len(".part")]
+def delete_abandoned_drafts(folder: Path, name: str | None = None) -> None:
+    """Delete the drafts of `atomic_write` whose processes have ended.
+
+    Args:
+        folder: path of the folder.
+        name: name of the file. If None, the drafts of all files are deleted.
+    """
+    for draft in folder.glob(f"{'*' if name is None else glob.escape(name)}.*.part"):
+        process = draft.name.removesuffix(".part").rpartition(".")[2]
         if process.isdecimal() and not _runs(int(process)):
             draft.unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from wfb_gym import __version__
 from wfb_gym._commands import install_handlers, is_script
 from wfb_gym._progress import printed_lines
-from wfb_gym.cli import advise, compiling, draw, odds, play, roll, scenarios, train, web
+from wfb_gym.cli import advise, compiling, draw, odds, play, practise, roll, scenarios, train, web
 from wfb_gym.cli.parser import Parser, UsageError, add_options, read_options
 
 __all__ = ["main"]
@@ -24,6 +24,7 @@ COMMANDS = {
         odds.COMMAND,
         advise.COMMAND,
         *play.COMMANDS,
+        practise.COMMAND,
         train.COMMAND,
         web.COMMAND,
         compiling.COMMAND,

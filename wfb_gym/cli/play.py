@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym._progress import printed_lines, show_line
 from wfb_gym.cli.parser import Command, UsageError, check_folder, option
+from wfb_gym.cli.practise import offer_practice
 from wfb_gym.opponents.policy_spec import NAMES, SHIPPED
 from wfb_gym.seats import SEATS, seat_number
 
@@ -51,6 +52,7 @@ class PlayOptions:
         yes: nominate spells without confirmation.
         transcript: write the battle to a new file.
         public: leave hidden items that were not used out of the file.
+        no_history: do not keep the game in your history (see practise).
     """
 
     scenario: str = option("archmage-duel", positional=True)
@@ -61,6 +63,7 @@ class PlayOptions:
     yes: bool = False
     transcript: str = option("", metavar="FILE")
     public: bool = False
+    no_history: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,11 @@ def _play(options: PlayOptions) -> None:
         print(f"The battle is in {options.transcript}.")
         command = f"python -m wfb_gym replay {quote(options.transcript)} --html review.html"
         print(f"To review every decision: {command}")
+    if sys.stdin.isatty() and not options.no_history:
+        try:
+            offer_practice(game.transcript())
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
     if game.interrupted:
         raise SystemExit(INTERRUPTED)
 

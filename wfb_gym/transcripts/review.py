@@ -7,7 +7,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -37,12 +37,13 @@ _RARE = 0.005
 """Probability below which the review does not print an action's percentage."""
 _NO_TIME = "because the time limit was reached"
 _TOO_LARGE = "because the battle has too many continuations"
+_OTHER_ARMY = "because only the other army was reviewed"
 """Reasons why decisions are not analysed."""
 Progress = Callable[[int, int], None]
 """Called with the number of events finished so far and the total number of events."""
 
 
-class Grade(NamedTuple):
+class DecisionValues(NamedTuple):
     """The part of a review of a decision that takes time to compute.
 
     Attributes:
@@ -127,6 +128,11 @@ class ReviewedDecision(NamedTuple):
         return self.method == _NO_TIME
 
     @property
+    def is_left_out(self) -> bool:
+        """Whether it was not analysed, but could be: it is late or of the other army."""
+        return self.method in (_NO_TIME, _OTHER_ARMY)
+
+    @property
     def words(self) -> str:
         """The verdict as a sentence."""
         if not self.choices:
@@ -197,16 +203,16 @@ class Review:
         return not any(each.is_late for each in self.decisions)
 
     @property
-    def grades(self) -> dict[int, Grade]:
-        """The grades of the decisions, by event, from which `review` makes this review again.
+    def decision_values(self) -> dict[int, DecisionValues]:
+        """The values of the decisions by event, from which `review` makes this review again.
 
-        Decisions with one choice, and decisions after the time limit, have none.
+        Decisions with one choice, and decisions that are left out, have none.
         """
         expected = {each.event: each.expected for each in self.forecasts}
         return {
-            each.event: _grade_of(each, expected.get(each.event, 0.0))
+            each.event: _values_of(each, expected.get(each.event, 0.0))
             for each in self.decisions
-            if each.method and not each.is_late
+            if each.method and not each.is_left_out
         }
 
     def lost_by(self, army: int) -> float:
@@ -243,9 +249,10 @@ def review(
     analyst: Analyst | None = None,
     progress: Progress | None = None,
     most_seconds: float = MOST_SECONDS,
-    grades: Mapping[int, Grade] | None = None,
+    known_values: Mapping[int, DecisionValues] | None = None,
+    armies: Collection[int] = ALL_ARMIES,
 ) -> Review:
-    """Review all decisions of both seats.
+    """Review all decisions of both seats, or of one.
 
     While items are hidden, optimal play is a mixed strategy. Each action then has an equilibrium
     probability given the mover's set, and a value given the mover's information
@@ -261,20 +268,21 @@ def review(
             created.
         progress: called after every event.
         most_seconds: time limit in seconds. Decisions after the limit are not analysed.
-        grades: `Review.grades` of an earlier review of this transcript. These decisions are not
-            analysed again.
+        known_values: `Review.decision_values` of an earlier review of this transcript. These
+            decisions are not analysed again.
+        armies: the armies whose decisions are analysed.
 
     Raises:
         TranscriptError: if an event is not possible under the rules.
-        ValueError: if the transcript is public and leaves out the deals of hidden items, or if a
-            grade does not fit its decision.
+        ValueError: if the transcript is public and leaves out the deals of hidden items, or if
+            known values do not fit their decision.
     """
     if transcript.is_public:
         raise ValueError(f"review: {PUBLIC_REFUSED}")
     analyst = Analyst(transcript.scenario) if analyst is None else analyst
     narrated = NarratedBattle(transcript.scenario)
     end = time.monotonic() + most_seconds
-    reviewer = _Reviewer(narrated.names, analyst, end, grades or {})
+    reviewer = _Reviewer(narrated.names, analyst, end, known_values or {}, armies)
     events: list[Event] = []
     positions = [narrated.visible]
     decisions: list[ReviewedDecision] = []
@@ -304,9 +312,15 @@ class _Reviewer:
     """Reviews decisions one by one until a time limit; the caller fills in the running totals."""
 
     def __init__(
-        self, names: ScenarioNames, analyst: Analyst, end: float, grades: Mapping[int, Grade]
+        self,
+        names: ScenarioNames,
+        analyst: Analyst,
+        end: float,
+        known_values: Mapping[int, DecisionValues],
+        armies: Collection[int],
     ) -> None:
-        self._names, self._analyst, self._end, self._grades = names, analyst, end, grades
+        self._names, self._analyst, self._end = names, analyst, end
+        self._known_values, self._armies = known_values, armies
         self._mixer = Mixer(names.scenario, gap=GAP)
 
     def review(
@@ -317,36 +331,40 @@ class _Reviewer:
         blank = ReviewedDecision(number, event.army, (), 0.0, 0.0, False, "")
         if len(before.legal_actions()) == 1:
             return blank, None
-        grade = self._grades.get(number) or self._grade(before, events, event.code)
-        if not grade.values:
-            return blank._replace(method=grade.method), None
-        choices = self._choices(before, event.code, grade)
+        evaluated = self._known_values.get(number) or self._evaluate(before, events, event.code)
+        if not evaluated.values:
+            return blank._replace(method=evaluated.method), None
+        choices = self._choices(before, event.code, evaluated)
         (played,) = (each.value for each in choices if each.is_played)
         decision = blank._replace(
             choices=choices,
-            lost=max(grade.values) - played,
-            is_exact=grade.is_exact,
-            method=grade.method,
+            lost=max(evaluated.values) - played,
+            is_exact=evaluated.is_exact,
+            method=evaluated.method,
         )
-        return decision, ScoreForecast(number, before.points, grade.expected)
+        return decision, ScoreForecast(number, before.points, evaluated.expected)
 
     def forecast(self, battle: Battle, event: int) -> ScoreForecast | None:
-        """Forecast the score at a decision; None after the limit or if items may be hidden."""
-        if time.monotonic() >= self._end or not self._is_known(battle):
+        """Forecast the score at a decision, as `review` does; None if items may be hidden."""
+        if battle.mover not in self._armies or time.monotonic() >= self._end:
             return None
-        return ScoreForecast(event, battle.points, self._grade_known(battle).expected)
+        if not self._is_known(battle):
+            return None
+        return ScoreForecast(event, battle.points, self._evaluate_known(battle).expected)
 
-    def _choices(self, before: Battle, played: int, grade: Grade) -> tuple[ReviewedAction, ...]:
+    def _choices(
+        self, before: Battle, played: int, evaluated: DecisionValues
+    ) -> tuple[ReviewedAction, ...]:
         choices = describe_choices(self._names, before)
-        if not len(choices) == len(grade.values) == len(grade.best):
+        if not len(choices) == len(evaluated.values) == len(evaluated.best):
             raise ValueError(
-                f"grade: expected {len(choices)} actions, found {len(grade.values)} values"
+                f"known_values: expected {len(choices)} actions, found {len(evaluated.values)}"
             )
-        shares = grade.shares or (None,) * len(choices)
+        shares = evaluated.shares or (None,) * len(choices)
         return tuple(
             ReviewedAction(each.text, value, each.chance, code == played, is_best, share)
             for (code, each), value, is_best, share in zip(
-                choices.items(), grade.values, grade.best, shares, strict=True
+                choices.items(), evaluated.values, evaluated.best, shares, strict=True
             )
         )
 
@@ -354,11 +372,13 @@ class _Reviewer:
         """Whether both armies know all items."""
         return all(len(sets_that_may_be(self._names, battle, army)) < 2 for army in ALL_ARMIES)
 
-    def _grade(self, before: Battle, events: Sequence[Event], played: int) -> Grade:
+    def _evaluate(self, before: Battle, events: Sequence[Event], played: int) -> DecisionValues:
+        if before.mover not in self._armies:
+            return _not_analysed(_OTHER_ARMY)
         if time.monotonic() >= self._end:
             return _not_analysed(_NO_TIME)
         if self._is_known(before):
-            return self._grade_known(before)
+            return self._evaluate_known(before)
         try:
             found = self._mixer.action_values([each.code for each in events], played)
         except TooLarge:
@@ -366,7 +386,7 @@ class _Reviewer:
         values = tuple(found.values.values())
         best = max(values)
         can_tell = best - min(values) >= NOTICED
-        return Grade(
+        return DecisionValues(
             values,
             tuple(can_tell and best - value < NOTICED for value in values),
             tuple(found.mixture.chances[code] for code in found.values),
@@ -375,10 +395,10 @@ class _Reviewer:
             before.points + found.expected,
         )
 
-    def _grade_known(self, before: Battle) -> Grade:
+    def _evaluate_known(self, before: Battle) -> DecisionValues:
         analysis = self._analyst.analyse(before)
         to_come = analysis.value if before.mover == 0 else -analysis.value
-        return Grade(
+        return DecisionValues(
             tuple(analysis.values.values()),
             tuple(map(analysis.recommends, analysis.values)),
             None,
@@ -388,14 +408,14 @@ class _Reviewer:
         )
 
 
-def _not_analysed(reason: str) -> Grade:
-    return Grade((), (), None, False, reason, 0.0)
+def _not_analysed(reason: str) -> DecisionValues:
+    return DecisionValues((), (), None, False, reason, 0.0)
 
 
-def _grade_of(decision: ReviewedDecision, expected: float) -> Grade:
-    """Return a reviewed decision's grade."""
+def _values_of(decision: ReviewedDecision, expected: float) -> DecisionValues:
+    """Return a reviewed decision's values."""
     shares = tuple(each.share for each in decision.choices if each.share is not None)
-    return Grade(
+    return DecisionValues(
         tuple(each.value for each in decision.choices),
         tuple(each.is_best for each in decision.choices),
         shares or None,
