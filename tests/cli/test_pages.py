@@ -1,14 +1,19 @@
-"""The pages about commands show their output: docs/advise.md, odds.md, play.md, transcripts.md."""
+"""The pages about commands show their output: advise, odds, play, practice and transcripts."""
 
+import io
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from tests.cli.console import play_in_console
 from tests.support.commands import CommandLine
-from tests.support.pages import blocks, page
-from wfb_gym.transcripts import read, replay
+from tests.support.pages import ROOT, blocks, page, run_blocks
+from wfb_gym.cli.practise import put_puzzles
+from wfb_gym.practice.game_history import MOST_BYTES, MOST_GAMES, SavedGame, review_game
+from wfb_gym.transcripts import read, record, replay, write
+from wfb_gym.transcripts.review import NOTICED
 
 ADVISE = page("advise.md")
 
@@ -71,3 +76,51 @@ def test_the_python_of_the_page_of_transcripts_runs(
         for printed in re.findall(r"^print\(.*  # (.+)$", code, re.MULTILINE):
             assert printed in capsys.readouterr().out
     replay(read("duel.jsonl"))
+
+
+PRACTICE = page("practice.md")
+
+
+@pytest.mark.parametrize("command", re.findall(r"^\$ python -m wfb_gym (.*)$", PRACTICE, re.M))
+def test_the_commands_of_the_page_of_practice_run(
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
+) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.setenv("WFB_GYM_HISTORY_DIR", str(tmp_path))
+    assert commands.output(command)
+
+
+def test_the_round_of_puzzles_of_the_page_is_unchanged(tmp_path: Path) -> None:
+    (session,) = blocks(PRACTICE, "text")
+    lines = session.rstrip("\n").split("\n")
+    answers = iter(re.findall(r"^(?:Your answer:|Press .* quit:) (.+)$", session, re.MULTILINE))
+    game = record("archmage-duel", "greedy", "veteran", seed=3, names=("you", "veteran"))
+    path, shown = tmp_path / "duel.jsonl", list[str]()
+    write(game, path)
+    saved = review_game(SavedGame(path, datetime(2026, 5, 2, tzinfo=UTC), game, 0))
+
+    def ask(prompt: str) -> str:
+        answer = str(next(answers))
+        shown.append(prompt + answer)
+        return answer
+
+    put_puzzles([saved], None, 10, ask=ask, show=shown.append)
+    assert "\n".join(shown).strip().split("\n") == lines
+
+
+def test_the_python_of_the_page_of_practice_runs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_blocks(PRACTICE)
+    printed = re.findall(r"^ *print\(.*\)  # (.+)$", PRACTICE, re.MULTILINE)
+    assert capsys.readouterr().out.splitlines() == printed
+
+
+def test_the_page_of_practice_names_the_options_and_limits(commands: CommandLine) -> None:
+    options = re.findall(r"(?<!\w)(--[a-z]+)", commands.output("practise --help"))
+    assert {option for option in options if option not in PRACTICE} == {"--help"}
+    size = f"at most {MOST_GAMES} games and {MOST_BYTES >> 20} MiB"
+    assert size in PRACTICE
+    assert f"lost {NOTICED} points or more" in PRACTICE

@@ -11,6 +11,7 @@ import json
 import math
 import zipfile
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -41,6 +42,7 @@ from wfb_gym.players import registry
 from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.players.policy_table import TableAgent, save_table
+from wfb_gym.practice.game_history import SavedGame, read_stored_review, review_game
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
 from wfb_gym.solver.solution import Solution, SolutionError, packed_digest
 from wfb_gym.transcripts import Transcript, TranscriptError
@@ -396,7 +398,7 @@ CHECKPOINT = kind_of(
 )  # fmt: skip
 
 
-# --- transcripts, submissions, scenarios ---------------------------------------------------
+# --- transcripts, reviews, submissions, scenarios ------------------------------------------
 
 
 def _make_transcript() -> bytes:
@@ -443,6 +445,30 @@ TRANSCRIPT = kind_of(
 )  # fmt: skip
 
 
+def _make_stored_review() -> bytes:
+    transcript = transcripts.record(_SMALL, "random", "random", seed=1)
+    path = Path(mkdtemp()) / "game.jsonl"
+    transcripts.write(transcript, path)
+    game = review_game(SavedGame(path, datetime.now(UTC), transcript, None))
+    assert game.stored is not None
+    return game.stored.model_dump_json().encode()
+
+
+def _check_stored_review(stored: Any, path: Path) -> None:
+    _check_leaves(stored.model_dump())
+    path.write_text(stored.model_dump_json(), encoding="utf-8")
+    require(read_stored_review(path) == stored, "the same when written")
+
+
+STORED_REVIEW = kind_of(
+    Format(
+        "game.review.json", _make_stored_review, json.loads,
+        lambda value: _to_json(value).encode(), read_stored_review, DamagedFileError,
+        _check_stored_review,
+    )
+)  # fmt: skip
+
+
 def _check_submission(submission: Any, path: Path) -> None:
     _check_leaves(submission.model_dump())
 
@@ -452,8 +478,8 @@ def _check_leaves(value: Any) -> None:
         for each in [*value.values()] if isinstance(value, Mapping) else value:
             _check_leaves(each)
     if isinstance(value, str):
-        require_printable(value, "submission")
-    require(not isinstance(value, float) or math.isfinite(value), f"a score of {value}")
+        require_printable(value, "text of a file")
+    require(not isinstance(value, float) or math.isfinite(value), f"a number of {value}")
 
 
 SUBMISSION = kind_of(

@@ -15,6 +15,7 @@ _PLACES = {
     "solution": "files:SOLUTION",
     "checkpoint": "files:CHECKPOINT",
     "transcript": "files:TRANSCRIPT",
+    "stored-review": "files:STORED_REVIEW",
     "submission": "files:SUBMISSION",
     "session": "web:SESSION",
     "server": "web:SERVER",

@@ -173,7 +173,7 @@ def test_a_review_by_other_code_or_of_another_game_is_not_used(
     history.review_game(only(history))
     place = path.with_name(path.name.replace(".jsonl", ".review.json"))
     stored = json.loads(place.read_text(encoding="utf-8"))
-    place.write_text(json.dumps(stored | {key: "0"}), encoding="utf-8")
+    place.write_text(json.dumps(stored | {key: "0" * 64}), encoding="utf-8")
     assert only(history).stored is None
 
 

@@ -117,6 +117,43 @@ def test_estimates_are_marked_and_time_is_bounded() -> None:
     assert "not analysed because the time limit was reached" in hasty.summary(0)
 
 
+def test_a_review_is_made_again_from_its_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    transcripts = [
+        record(DUEL, "random", "random", seed=7),
+        record(BOTH, "random", "random", seed=1),
+    ]
+    reviews = [review(each) for each in transcripts]
+    monkeypatch.delattr(Analyst, "analyse")
+    monkeypatch.delattr(Mixer, "action_values")
+    for transcript, found in zip(transcripts, reviews, strict=True):
+        again = review(transcript, known_values=found.decision_values)
+        assert again.decisions == found.decisions
+        assert again.forecasts == found.forecasts
+        assert again.is_complete
+    short = {
+        event: each._replace(values=each.values[1:])
+        for event, each in reviews[0].decision_values.items()
+    }
+    with pytest.raises(ValueError, match="known_values: expected 5 actions, found 4"):
+        review(transcripts[0], known_values=short)
+
+
+def test_only_one_army_is_reviewed() -> None:
+    transcript = record(DUEL, "random", "random", seed=7)
+    full, half = review(transcript), review(transcript, armies=(0,))
+    assert half.is_complete
+    for found, whole in zip(half.decisions, full.decisions, strict=True):
+        if whole.army == 0:
+            assert found == whole
+        elif whole.choices:
+            assert found.words == "Not analysed because only the other army was reviewed."
+    assert set(half.decision_values) == {
+        each.event for each in full.decisions if each.army == 0 and each.choices
+    }
+    rest = review(transcript, known_values=half.decision_values)
+    assert rest.decisions == full.decisions
+
+
 def test_a_transcript_that_does_not_follow_from_the_rules_is_rejected() -> None:
     transcript = record(DUEL, "greedy", "greedy", seed=1)
     with pytest.raises(TranscriptError, match="result"):

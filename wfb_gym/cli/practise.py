@@ -327,7 +327,7 @@ def _title(game: "SavedGame", puzzle: "Puzzle") -> str:
     return f"{battle}. You are {names.armies[puzzle.army]}."
 
 
-def _practise(
+def put_puzzles(
     games: "Sequence[SavedGame]",
     history: "GameHistory | None",
     most: int,
@@ -399,7 +399,7 @@ def _run(options: PractiseOptions) -> None:
     games = _review_games(games, review, options.seconds)
     try:
         if not options.rating:
-            _practise(games, history, options.puzzles, with_solved=options.again)
+            put_puzzles(games, history, options.puzzles, with_solved=options.again)
             print()
     except KeyboardInterrupt:
         raise SystemExit(INTERRUPTED) from None
@@ -469,10 +469,10 @@ def offer_practice(
         return
     game = SavedGame(path, datetime.now(UTC), transcript, army)
     games = _review_games([game], history.review_game, 60.0, show)
-    _practise(games, history, 10, ask=ask, show=show)
+    put_puzzles(games, history, 10, ask=ask, show=show)
     for line in ("", *rating_lines(games)):
         show(line)
-    show("All your games: python -m wfb_gym practise")
+    show("All your games: python -m wfb_gym practise --rating")
 
 
 COMMAND = Command(

@@ -58,6 +58,7 @@ _TIME = "%Y%m%d-%H%M%S"
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 _Army = Annotated[int, Field(ge=0, lt=ARMIES)]
 _Index = Annotated[int, Field(ge=0)]
+_Digest = Annotated[str, Field(pattern="^[0-9a-f]{16,64}$")]
 
 
 class _StoredDecision(BaseModel):
@@ -99,8 +100,8 @@ class StoredReview(BaseModel):
 
     format: Literal["wfb_gym review"]
     version: Literal[1]
-    transcript: str
-    sources: str
+    transcript: _Digest
+    sources: _Digest
     is_complete: bool
     solved: tuple[_Index, ...]
     decisions: tuple[_StoredDecision, ...]
@@ -301,7 +302,7 @@ class GameHistory:
             try:
                 transcript = read(path)
             except (OSError, TranscriptError) as error:
-                problems.append(_problem(path, error))
+                problems.append(f"{_problem(path, error)}; the game is left out")
                 continue
             game = SavedGame(path, _played_at(path), transcript, own_army(transcript))
             try:
