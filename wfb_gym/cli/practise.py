@@ -310,7 +310,7 @@ def _review_games(
     if missing:
         show(
             f"Not reviewed completely yet: {missing} of {len(games)} games. "
-            "The next run continues; --seconds allows more time."
+            "The next run of practise continues; its option --seconds allows more time."
         )
     return list(found.values())
 
