@@ -36,6 +36,12 @@ REMOVALS = {
         "if not np.isfinite(array).all():",
         "if False:",
     ),
+    "finite-values": Removal(
+        "stored-review",
+        "wfb_gym.practice.game_history",
+        "Annotated[float, Field(allow_inf_nan=False)]",
+        "float",
+    ),
     "seconds": Removal(
         "solution",
         "wfb_gym.solver.solution",

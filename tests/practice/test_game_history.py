@@ -227,9 +227,12 @@ def test_an_interrupted_write_leaves_the_history_readable(history: GameHistory) 
     ended.wait()
     draft = history.folder / f"20260101-120000-00000000.jsonl.{ended.pid}.part"
     draft.write_text("{", encoding="utf-8")
+    being_written = history.folder / f"20260102-120000-00000000.jsonl.{os.getpid()}.part"
+    being_written.write_text("{", encoding="utf-8")
     assert only(history).transcript.seed == 7
     history.save(played(8))
     assert not draft.exists()
+    assert being_written.exists()
     assert len(history.load()[0]) == 2
 
 
