@@ -116,6 +116,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         ),
         "survives_caster": spell(REMAINS, {**REMAINS, "survives_caster": True}),
         "in_play": spell({**FIXED, **REMAINS}, {**FIXED, **IN_PLAY}),
+        "casts": spell({}, {"casts": 2}),
         "in_play_on": spell(
             {**WORTH, **IN_PLAY, "in_play_on": "Boyz"}, {**WORTH, **IN_PLAY, "in_play_on": "Wolves"}
         ),

@@ -27,7 +27,10 @@ Row = tuple[int, int, tuple[Effect, ...]]
 
 @dataclass(frozen=True)
 class Spell:
-    """A spell of fixed points; `lasts` is empty for an instant."""
+    """A spell of fixed points; `lasts` is empty for an instant.
+
+    Of the spells with the same `attempt`, one may be attempted in a phase; 0 for no such limit.
+    """
 
     wizard: int
     casting_value: int
@@ -35,6 +38,7 @@ class Spell:
     lasts: str = ""
     per_phase: int = 0
     in_play: bool = False
+    attempt: int = 0
 
 
 @dataclass(frozen=True)
@@ -184,7 +188,10 @@ class Oracle:
         # trying a spell ends its wizard's spell in play
         kept = {(active, s) for s, each in enumerate(army.spells)
                 if each.wizard == mage and each.lasts == REMAINS}  # fmt: skip
-        named = replace(self._ended(p, kept), open=p.open - {index})
+        spent = {index}
+        if spell.attempt:
+            spent = {s for s, each in enumerate(army.spells) if each.attempt == spell.attempt}
+        named = replace(self._ended(p, kept), open=p.open - spent)
         most = army.levels[mage] + 1
         stones = p.stones[active]
         for own, shared in product(range(p.own_dice[mage] + 1), range(p.power + 1)):

@@ -16,6 +16,7 @@ from wfb_gym.engine.queries import (
     number_against,
     one_use,
     opponent_of,
+    same_spell,
     split_spell,
 )
 from wfb_gym.engine.spells import end_spells, take_effect, take_effect_of_cast, use_item
@@ -59,9 +60,10 @@ def forgetting_matters(packed: PackedScenario, state: State) -> bool:
     if state.attempt == DispelAttempt.FREE:
         return True
     if state.attempt == DispelAttempt.CAST:
-        if last_phase(packed, state):
-            return False
         army, spell = int64(state.active), int64(state.spell - 1)
+        again = (state.castable & same_spell(packed, army, spell)) != 0
+        if last_phase(packed, state) and not again:
+            return False
         if not packed.armies[army].spells[spell].bound:
             return True
         return packed.destroys_bound != 0 and has_bound_use(packed, state, army, spell)
@@ -84,12 +86,14 @@ def resolve_forget(packed: PackedScenario, state: State, forgotten: bool) -> flo
     if forgotten:
         if state.attempt == DispelAttempt.FREE:
             army = opponent_of(state.active)
-            state.known[army] = clear_bits(state.known[army], bit(state.free - 1))
+            spells = same_spell(packed, army, int64(state.free - 1))
         elif state.attempt == DispelAttempt.CAST:
             army = int64(state.active)
-            state.known[army] = clear_bits(state.known[army], bit(state.spell - 1))
+            spells = same_spell(packed, army, int64(state.spell - 1))
+            state.castable = clear_bits(state.castable, spells)
         else:
             raise AssertionError("no item dispels outright in this attempt")
+        state.known[army] = clear_bits(state.known[army], spells)
     return apply_dispel_outcome(packed, state, OUTCOME_WORKS)
 
 

@@ -23,6 +23,7 @@ from wfb_gym.engine.queries import (
     has_dispel_dice,
     has_use,
     is_chance,
+    is_previous_cast_in,
     lowest_bit,
     opponent_of,
     reroll_item,
@@ -57,7 +58,8 @@ def _nominate(packed: PackedScenario, state: State, work: WorkSpace) -> int:
     left = int64(state.castable)
     while left:
         spell = lowest_bit(left)
-        if can_nominate(packed, state, spell):
+        later = is_previous_cast_in(packed, army, spell, int64(state.castable))
+        if not later and can_nominate(packed, state, spell):
             count = _add(work, count, FIRST_CAST + spell)
         left &= left - 1
     left = int64(state.in_play[army])

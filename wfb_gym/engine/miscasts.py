@@ -7,7 +7,15 @@ from wfb_gym._jit import int64, jit
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.casualties import remove_wizard, wound_unit, wound_wizard
 from wfb_gym.engine.hidden_items import is_set_hidden
-from wfb_gym.engine.queries import bit, caster, caster_of, clear_bits, gain, opponent_of
+from wfb_gym.engine.queries import (
+    bit,
+    caster,
+    caster_of,
+    clear_bits,
+    gain,
+    opponent_of,
+    same_spell,
+)
 from wfb_gym.engine.scoring import points_of_models
 from wfb_gym.engine.spells import (
     close_bound,
@@ -199,7 +207,7 @@ def _end_in_play(packed: PackedScenario, state: State, wizard: int, whose: int) 
 def _forget_spell(packed: PackedScenario, state: State, whose: int) -> None:
     """Make the caster, or every wizard of its army that knows the spell, forget it."""
     army = int64(state.active)
-    forgotten = bit(state.spell - 1)
+    forgotten = same_spell(packed, army, int64(state.spell - 1))
     if whose == Whose.SIDE:
         namesakes = int64(packed.armies[army].spells[state.spell - 1].namesakes)
         forgotten = clear_bits(namesakes, packed.armies[army].bound)

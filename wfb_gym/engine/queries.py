@@ -222,6 +222,21 @@ def can_attempt(packed: PackedScenario, state: State, spell: int) -> bool:
 
 
 @jit
+def same_spell(packed: PackedScenario, army: int, spell: int) -> int:
+    """Return a mask of the spell's slots: its caster forgets all of them with the spell."""
+    entry = packed.armies[army].spells[spell]
+    wizard = packed.armies[army].wizards[entry.wizard]
+    return int64(entry.namesakes & (wizard.bound if entry.bound else wizard.spells))
+
+
+@jit
+def is_previous_cast_in(packed: PackedScenario, army: int, spell: int, mask: int) -> bool:
+    """Return whether `mask` has the slot of the spell's previous cast, which comes first."""
+    previous = packed.armies[army].spells[spell].copy_of
+    return previous != 0 and (mask & bit(previous - 1)) != 0
+
+
+@jit
 def has_bound_use(packed: PackedScenario, state: State, army: int, spell: int) -> bool:
     """Return whether a bound spell's item has a use left; True if its uses are unlimited."""
     item = packed.armies[army].spells[spell].bound_in
@@ -236,6 +251,7 @@ def can_cast_free(
     return (
         (state.known[army] & bit(spell)) != 0
         and not packed.armies[army].spells[spell].bound
+        and not is_previous_cast_in(packed, army, spell, int64(state.known[army]))
         and packed.armies[army].spells[spell].casting_value <= highest
         and has_aim(packed, state, army, spell)
         and not is_barred(packed, state, army, spell)

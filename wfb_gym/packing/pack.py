@@ -168,6 +168,7 @@ def _pack_spells(
             1 << k for k, each in enumerate(known) if each.spell.identity == spell.identity
         )
         target.namesakes = namesakes
+        target.copy_of = index if slot.cast else 0
         if slot.item is None:
             carrier.spells |= 1 << index
         else:
@@ -177,7 +178,8 @@ def _pack_spells(
             carrier.bound |= 1 << index
         # The caster's death ends spells that remain in play (DW), but not one-turn spells.
         target.survives_caster = spell.survives_caster or spell.duration == "one_turn"
-        target.barred_by = namesakes if recast == "side" else 1 << index
+        if spell.casts == 1:  # other casts of a spell in play need other targets (C.128)
+            target.barred_by = namesakes if recast == "side" else 1 << index
     for wizard, who in zip(packed.wizards, army.wizards, strict=False):
         if who.rolls_spells:
             spells = int(wizard.spells)

@@ -185,6 +185,7 @@ class PackedSpell(Record):
     heals: Int8  # 1 if its target regains lost wounds
     needs_flight: Int8  # 1 if its target must be fleeing
     rallies: Int8  # 1 if its target rallies, unless too few models are left
+    copy_of: Int8  # 1 + the spell before it that is the same spell's previous cast; 0 if none
     namesakes: Int32  # bit s: spell s of the army is the same spell
     barred_by: Int32  # bit s: this spell cannot be cast while spell s is in play
     first_aim: Int64  # its aims are consecutive, in target order

@@ -13,12 +13,13 @@ from wfb_gym.scenario.spells import Spell
 
 
 class SpellSlot(NamedTuple):
-    """One of an army's spells."""
+    """One attempt at one of an army's spells in a phase; a spell with several casts has several."""
 
     wizard: int  # index of the character that knows it or carries its item
     spell: Spell
     item: int | None  # for a bound spell, index into the army's item slots
     casting_value: int  # casting value, or a bound spell's power level
+    cast: int = 0  # number of this attempt among the spell's casts, from 0
 
 
 class ItemSlot(NamedTuple):
@@ -47,7 +48,7 @@ class ArmySlots(NamedTuple):
 
     Attributes:
         spells: each wizard's spells, in order, followed by bound spells. A wizard that rolls its
-            spells has all six from its lore.
+            spells has all six from its lore. A spell with several casts has equal slots in a row.
         items: the army's items, followed by its characters'. Items that only modify their bearer
             have no slot. A hidden item shares the slot of a known item with the same name and
             bearer. Other hidden items come last.
@@ -61,14 +62,16 @@ def army_slots(army: Army, catalogue: Mapping[str, Item]) -> ArmySlots:
     """Return an army's slots; `catalogue` is `Scenario.catalogue`, all items by name."""
     items = _item_slots(army, catalogue)
     known = [
-        SpellSlot(index, spell, None, spell.casting_value)
+        SpellSlot(index, spell, None, spell.casting_value, cast)
         for index, wizard in enumerate(army.wizards)
         for spell in wizard.candidate_spells
+        for cast in range(spell.casts)
     ]
     bound = [
-        SpellSlot(slot.bearer, slot.item.bound.spell, index, slot.item.bound.power_level)
+        SpellSlot(slot.bearer, slot.item.bound.spell, index, slot.item.bound.power_level, cast)
         for index, slot in enumerate(items)
         if slot.item.bound is not None
+        for cast in range(slot.item.bound.spell.casts)
     ]
     return ArmySlots((*known, *bound), items)
 

@@ -16,12 +16,14 @@ from wfb_gym.scenario.sizes import LORE_SPELLS
 from wfb_gym.suggestions import close_names, find_name, name_finder, one_of
 
 CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)]
+Casts = Annotated[int, Whole(1, 12)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
 _LORE_OF = re.compile(r"^\s*(the\s+)?lore\s+of\s+", re.IGNORECASE)
 LORES_PAGE = "docs/lores.md"
 """Page that lists the spells of the lores, for error messages."""
 RULEBOOK_LORES = ("Fire", "Metal", "Shadow", "Beasts", "Heavens", "Light", "Life", "Death")
 """The eight lores of the rulebook, which generated scenarios use. Their order must not change."""
+_REMAINS = "remains_in_play"
 _LASTING_WORTH = 'no worth per phase except for "remains_in_play" or "one_turn"'
 
 
@@ -141,6 +143,7 @@ class Spell(StrictModel):
     survives_caster: Flag = False  # stays in play after its caster's death
     in_play: Flag = False  # already in play when the battle begins
     in_play_on: Name | None = None  # the unit or character that it affects at that point
+    casts: Casts = 1  # number of times that its caster may attempt it in a phase
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -184,6 +187,9 @@ class Spell(StrictModel):
             yield self.problem_at("in_play_on", expected)
         elif self.in_play and self.picks_target and self.in_play_on is None:
             yield self.problem_at("in_play_on", "the unit or character that it affects")
+        if self.casts > 1 and (self.in_play or self.is_delayed or self.duration == _REMAINS):
+            expected = "1 for a spell in play, one that remains in play or one that lands later"
+            yield self.problem_at("casts", expected)
 
 
 @cache

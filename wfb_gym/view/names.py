@@ -148,11 +148,17 @@ class ScenarioNames:
         return self.spells[army][spell].spell.name
 
     def spell(self, army: int, spell: int) -> str:
-        """Return a spell's name and casting value, plus its wizard if several know it."""
+        """Return a spell's name and casting value, plus its wizard if several know it.
+
+        If the wizard may cast it several times in a phase, each cast has its number.
+        """
         slot = self.spells[army][spell]
-        namesakes = sum(each.spell.name == slot.spell.name for each in self.spells[army])
+        namesakes = [each for each in self.spells[army] if each.spell.name == slot.spell.name]
+        owners = {(each.wizard, each.item) for each in namesakes}
         name = spell_title(slot.spell.name, slot.casting_value, slot.item is not None)
-        return f"{name} by {self.caster(army, spell)}" if namesakes > 1 else name
+        if slot.spell.casts > 1:
+            name += f", cast {slot.cast + 1} of {slot.spell.casts}"
+        return f"{name} by {self.caster(army, spell)}" if len(owners) > 1 else name
 
     def first_of_lore(self, battle: Battle, army: int, spell: int) -> int:
         """Return the index of the first spell in a spell's lore."""
