@@ -37,7 +37,7 @@ from wfb_gym.scenario.rulesets import (
     bundled_ruleset,
 )
 from wfb_gym.scenario.scenario import Scenario
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.spells import Spell, SpellVersion
 from wfb_gym.scenario.units import Unit
 
 KEYS = (
@@ -56,7 +56,8 @@ MODELS: dict[str, type[BaseModel]] = {
     "Wizards only": Wizard,
     "Runesmiths only": Runesmith,
     "Base contact": BaseContact,
-    "Spells": Spell,
+    "Spells": SpellVersion,
+    "Several casting values": Spell,
     "Spell effects": effects.SpellEffect,
     "`damage`": effects.Damage,
     "`worth`": effects.Worth,
@@ -126,6 +127,7 @@ def models_in(model: type[BaseModel]) -> set[type[BaseModel]]:
 def own_fields(model: type[BaseModel]) -> dict[str, Any]:
     is_special = issubclass(model, Character) and model is not Character
     inherited = Character.model_fields if is_special else {}
+    inherited = SpellVersion.model_fields if model is Spell else inherited
     return {key: field for key, field in model.model_fields.items() if key not in inherited}
 
 

@@ -264,9 +264,18 @@ def _spell(schema: Schema) -> Schema:
     return {"anyOf": [*_names(spells)["anyOf"], schema]}
 
 
+def _alternative(schema: Schema) -> Schema:
+    """Require only the casting value; the other keys default to those of the spell."""
+    table = _spell(schema)["anyOf"][-1]
+    return {"anyOf": [{**table, "required": ["casting_value"]}]}
+
+
 def _bound(schema: Schema) -> Schema:
     # A bound spell has its power level in place of a casting value.
-    schema["properties"]["spell"]["allOf"].append({"properties": {"casting_value": False}})
+    keys = schema["properties"]
+    for key in (keys["spell"], keys["spells"]["items"]):
+        key.setdefault("allOf", [{"$ref": key.pop("$ref")}] if "$ref" in key else [])
+        key["allOf"].append({"properties": {"casting_value": False}})
     return schema
 
 
@@ -308,6 +317,7 @@ SHORT_FORMS: dict[str, Callable[[Schema], Schema]] = {
     "MiscastRow": _miscast_row,
     "Runesmith": _character("runesmith", "runelord"),
     "Spell": _spell,
+    "SpellVersion": _alternative,
     "Switches": _switches,
     "Unit": _unit,
     "Wizard": _wizard,

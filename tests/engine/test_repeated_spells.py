@@ -16,36 +16,12 @@ from tests.support.builders import (
     unit,
     wizard,
 )
-from wfb_gym.engine import actions
 from wfb_gym.scenario import ScenarioError
-from wfb_gym.view.names import ScenarioNames
+
+from .titles import cast_with, castable, nominate
 
 SIGIL = {"name": "Sigil", "uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}}
 """An item that dispels a spell and makes its caster forget it on a 4+."""
-
-
-def castable(battle: Game) -> list[str]:
-    """Return the spells that may be nominated, as players read them."""
-    names = ScenarioNames(battle.scenario)
-    found = [code - actions.FIRST_CAST for code in battle.legal_actions()]
-    spells = battle.scenario.slots[battle.mover].spells
-    return [names.spell(battle.mover, k) for k in found if 0 <= k < len(spells)]
-
-
-def nominate(battle: Game, title: str) -> None:
-    """Nominate the spell with this title."""
-    names, army = ScenarioNames(battle.scenario), battle.mover
-    titles = [names.spell(army, k) for k in range(len(names.spells[army]))]
-    battle.act(actions.FIRST_CAST + titles.index(title))
-
-
-def cast_with(battle: Game, title: str, *faces: int) -> float:
-    """Cast the spell with this title with these dice; return the points."""
-    nominate(battle, title)
-    if battle.node.name == "TARGET":
-        battle.act(battle.legal_actions()[0])
-    battle.act(actions.FIRST_DICE + len(faces))
-    return battle.roll(*faces)
 
 
 def repeated(casts: int = 3, power: int = 6, **keys: Any) -> Game:
@@ -112,8 +88,8 @@ def test_a_one_turn_spell_is_cast_at_several_targets_once_each() -> None:
 
 
 def test_an_item_may_hold_several_casts_in_a_phase() -> None:
-    stone = {"name": "Stone", "bound": {"power_level": 4, "spell": {**spell(), "casts": 2}}}
-    del stone["bound"]["spell"]["casting_value"]
+    bolt = {"name": "Bolt", "worth": 10.0, "casts": 2}
+    stone = {"name": "Stone", "bound": {"power_level": 4, "spell": bolt}}
     battle = game(army(heroes=[{"name": "Captain", "items": ["Stone"]}]), items=[stone])
     for cast in (1, 2):
         nominate(battle, f"Bolt (power level 4), cast {cast} of 2")

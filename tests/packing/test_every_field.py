@@ -74,7 +74,10 @@ ITEMS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
     },
     scenario_items.RerollPower: each(reroll, of="both", dice="all", changes_natural=True),
     Stores: each(stores, dice=2, check=True, either_phase=True),
-    Bound: each(bound, power_level=4, spell={**FIRE_BALL, "worth": 20.0}, uses=1),
+    Bound: {
+        **each(bound, power_level=4, spell={**FIRE_BALL, "worth": 20.0}, uses=1),
+        "spells": (bound(), bound(spell=None, spells=["Fire Ball", "Fiery Blast"])),
+    },
 }
 """For each field that gives a power: an item, and the same item with that field changed."""
 

@@ -117,6 +117,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "survives_caster": spell(REMAINS, {**REMAINS, "survives_caster": True}),
         "in_play": spell({**FIXED, **REMAINS}, {**FIXED, **IN_PLAY}),
         "casts": spell({}, {"casts": 2}),
+        "alternatives": spell({}, {"alternatives": [{"casting_value": 7}]}),
         "in_play_on": spell(
             {**WORTH, **IN_PLAY, "in_play_on": "Boyz"}, {**WORTH, **IN_PLAY, "in_play_on": "Wolves"}
         ),
@@ -173,7 +174,11 @@ FILLS_IN = "other fields are filled in from it before a scenario is packed"
 NOT_PACKED: dict[type[BaseModel], dict[str, str]] = {
     Damage: {"radius": "only one is known, and every delayed spell has it"},
     Worth: {"reason": LABEL},
-    Spell: {"name": f"{LABEL}; only which spells share it is packed", "lore": FILLS_IN},
+    Spell: {
+        "name": f"{LABEL}; only which spells share it is packed",
+        "lore": FILLS_IN,
+        "group": f"{LABEL}; only which spells share it is packed",
+    },
     Unit: {"profile": FILLS_IN, "name": LABEL},
     Character: {"profile": FILLS_IN, "name": LABEL},
 }

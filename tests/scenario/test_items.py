@@ -44,17 +44,21 @@ def test_a_bound_spell_of_a_lore() -> None:
     found = find_lore_spell("Fire Ball")
     assert found is not None
     assert (held.power_level, held.uses) == (4, 0)
-    assert (held.spell.lore, held.spell.effect) == ("Fire", found.effect)
+    assert (held.choices[0].lore, held.choices[0].effect) == ("Fire", found.effect)
     held = bound(spell={"name": "Fire Ball", "worth": 12}, uses=2)
-    assert (held.spell.lore, held.spell.effect, held.spell.worth) == ("Fire", None, 12.0)
+    assert (held.choices[0].lore, held.choices[0].effect, held.choices[0].worth) == (
+        "Fire",
+        None,
+        12.0,
+    )
     assert held.uses == 2
 
 
 @pytest.mark.parametrize("spell", [ZAP, {**ZAP, "name": "Fire Ball"}, {"name": "Zap", "worth": 5}])
 def test_a_bound_spell_of_the_scenarios_own(spell: Data) -> None:
     held = bound(spell=spell)
-    assert (held.spell.lore, held.spell.casting_value) == (None, 4)
-    assert (held.spell.effect is None) == ("worth" in spell)
+    assert (held.choices[0].lore, held.choices[0].casting_value) == (None, 4)
+    assert (held.choices[0].effect is None) == ("worth" in spell)
 
 
 def test_two_characters_carry_bound_spells() -> None:

@@ -30,3 +30,25 @@ def test_a_spell_with_several_casts_is_worth_as_many_equal_spells(phases: int) -
     )
     bolt = {"name": "Bolt", "casting_value": 7, "worth": 30.0, "casts": casts}
     assert solved(duel, bolt) == pytest.approx(float(value(duel)), abs=1e-9)
+
+
+@pytest.mark.parametrize("phases", [1, 2])
+def test_a_spell_with_several_casting_values_is_solved(phases: int) -> None:
+    low, high = Spell(0, 4, 10, attempt=1), Spell(0, 9, 45, attempt=1)
+    caster = Army((2, 1), (low, high, Spell(0, 7, 30), DART), 4)
+    duel = Duel(caster, Army(dispel=2, scrolls=1), miscasts=HARSH, phases=phases)
+    raised = {"name": "Raise", "casting_value": 4, "worth": 10.0}
+    raised["alternatives"] = [{"casting_value": 9, "worth": 45.0}]
+    bolt = {"name": "Bolt", "casting_value": 7, "worth": 30.0}
+    assert solved(duel, raised, bolt) == pytest.approx(float(value(duel)), abs=1e-9)
+
+
+def test_a_group_of_spells_with_several_casts_is_solved() -> None:
+    spells = [Spell(0, 4 + 3 * k, 12 + 9 * k, attempt=cast) for cast in (1, 2) for k in (0, 1)]
+    duel = Duel(Army((2, 1), (*spells, DART), 4), Army(dispel=2), miscasts=HARSH)
+    document = [
+        {"name": f"Prayer {k}", "casting_value": 4 + 3 * k, "worth": 12.0 + 9 * k, "casts": 2,
+         "group": "prayers"}
+        for k in (0, 1)
+    ]  # fmt: skip
+    assert solved(duel, *document) == pytest.approx(float(value(duel)), abs=1e-9)

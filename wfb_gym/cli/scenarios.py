@@ -15,7 +15,7 @@ from wfb_gym.suggestions import find_name, one_of
 
 if TYPE_CHECKING:
     from wfb_gym.scenario import Scenario
-    from wfb_gym.scenario.spells import Spell
+    from wfb_gym.scenario.spells import SpellVersion
 
 
 _SHORT_HEADINGS = {
@@ -215,7 +215,7 @@ class SelectedSpell(NamedTuple):
     army: int
     number: int  # index into `Scenario.slots[army].spells`
     wizard: str
-    spell: "Spell"
+    spell: "SpellVersion"
 
 
 def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedSpell]:

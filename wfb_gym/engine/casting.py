@@ -19,7 +19,15 @@ from wfb_gym.engine.outcomes import (
     OUTCOME_IRRESISTIBLE,
     OUTCOME_MISCAST,
 )
-from wfb_gym.engine.queries import bit, can_answer_cast, caster, caster_of, clear_bits, opponent_of
+from wfb_gym.engine.queries import (
+    bit,
+    can_answer_cast,
+    caster,
+    caster_of,
+    clear_bits,
+    opponent_of,
+    same_attempt,
+)
 from wfb_gym.engine.spells import end_remains_in_play, end_spells, take_effect_of_cast, use_item
 from wfb_gym.engine.state import DispelAttempt, Node, ReturnTo, State
 from wfb_gym.engine.targets import aim_at
@@ -32,9 +40,9 @@ from wfb_gym.scenario.sizes import DICE
 def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     """Stop casting, end one of the player's spells in play, or nominate a spell.
 
-    Nominating a spell counts as attempting it: this uses up the spell for the phase and ends the
-    caster's spells that remain in play, even if the roll fails (S0; spell texts). A bound spell
-    does not count as an attempt at one of its bearer's own spells (house rule C.77).
+    Nominating a spell counts as attempting it: this uses up the spell and its group for the phase
+    and ends the caster's spells that remain in play, even if the roll fails (S0; spell texts). A
+    bound spell does not count as an attempt at one of its bearer's own spells (house rule C.77).
     """
     army = int64(state.active)
     if action == PASS:
@@ -45,7 +53,7 @@ def act_nominate(packed: PackedScenario, state: State, action: int) -> float:
     else:
         spell = action - FIRST_CAST
         state.spell = spell + 1
-        state.castable = clear_bits(state.castable, bit(spell))
+        state.castable = clear_bits(state.castable, same_attempt(packed, army, spell))
         if not packed.armies[army].spells[spell].bound:
             end_remains_in_play(packed, state, army, caster_of(packed, army, spell))
         if packed.armies[army].spells[spell].targeted:

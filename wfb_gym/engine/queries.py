@@ -230,6 +230,24 @@ def same_spell(packed: PackedScenario, army: int, spell: int) -> int:
 
 
 @jit
+def same_attempt(packed: PackedScenario, army: int, spell: int) -> int:
+    """Return a mask of the spells that an attempt at the spell spends for the phase."""
+    group = packed.armies[army].spells[spell].group
+    if group == 0:
+        return bit(spell)
+    return _spells_in_group(packed, army, int64(group))
+
+
+@jit(forceinline=False)
+def _spells_in_group(packed: PackedScenario, army: int, group: int) -> int:
+    spells = int64(0)
+    for spell in range(packed.armies[army].n_spells):
+        if packed.armies[army].spells[spell].group == group:
+            spells |= bit(spell)
+    return spells
+
+
+@jit
 def is_previous_cast_in(packed: PackedScenario, army: int, spell: int, mask: int) -> bool:
     """Return whether `mask` has the slot of the spell's previous cast, which comes first."""
     previous = packed.armies[army].spells[spell].copy_of

@@ -159,7 +159,7 @@ def _pack_spells(
     wizards = packed.wizards
     for index, (slot, target) in enumerate(zip(known, packed.spells, strict=False)):
         spell, carrier = slot.spell, wizards[slot.wizard]
-        _copy(target, slot, "wizard", "casting_value")
+        _copy(target, slot, "wizard", "casting_value", "group")
         _copy(target, spell, "in_play", "worth", "worth_per_phase")
         # A Comet is in play until it lands.
         duration = "delayed" if spell.is_delayed else spell.duration
@@ -179,11 +179,18 @@ def _pack_spells(
         # The caster's death ends spells that remain in play (DW), but not one-turn spells.
         target.survives_caster = spell.survives_caster or spell.duration == "one_turn"
         if spell.casts == 1:  # other casts of a spell in play need other targets (C.128)
-            target.barred_by = namesakes if recast == "side" else 1 << index
+            same = [k for k, each in enumerate(known) if _is_same_spell(each, slot)]
+            target.barred_by = namesakes if recast == "side" else sum(1 << k for k in same)
     for wizard, who in zip(packed.wizards, army.wizards, strict=False):
         if who.rolls_spells:
             spells = int(wizard.spells)
             wizard.first_spell = (spells & -spells).bit_length() - 1
+
+
+def _is_same_spell(one: slots.SpellSlot, other: slots.SpellSlot) -> bool:
+    """Return whether two slots are casts or casting values of one character's spell."""
+    names = one.spell.identity == other.spell.identity
+    return names and (one.wizard, one.item) == (other.wizard, other.item)
 
 
 def _pack_item(packed: records.PackedItem, slot: slots.ItemSlot) -> None:

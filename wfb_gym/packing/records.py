@@ -180,7 +180,7 @@ class PackedSpell(Record):
     bound_in: Int8  # for a bound spell, 1 + the item whose uses it spends
     targeted: Int8  # 1 if it has aims, 0 if it has a fixed value in points
     mark: Int8  # 1 + the mark that prevents a second cast at the same target; 0 if none
-    reserved: Int8  # 0; keeps the digests of packed scenarios unchanged
+    group: Int8  # attempting a spell also spends the other spells of its group; 0 if none
     gains_wound: Int8  # 1 if its caster gains a wound when its target loses one
     heals: Int8  # 1 if its target regains lost wounds
     needs_flight: Int8  # 1 if its target must be fleeing

@@ -108,7 +108,11 @@ class Army(StrictModel):
             expected = f"at most {WIZARDS} wizards, Runesmiths, Runelords and heroes"
             key = next(self.keyed_characters())[0].partition("[")[0]
             yield Problem(key, expected, str(len(self.characters)))
-        spells = sum(spell.casts for who in self.wizards for spell in who.candidate_spells)
+        spells = sum(
+            spell.casts * len(spell.versions)
+            for wizard in self.wizards
+            for spell in wizard.candidate_spells
+        )
         if spells > SPELLS:
             expected = f"at most {SPELLS} spells in an army, six for a wizard who rolls its spells"
             yield Problem("wizards", expected, str(spells))

@@ -38,7 +38,8 @@ def spelled_out(
     """
     find_item = name_finder([*_names_at(data, "items", "name"), *items])
     find_profile = name_finder(profiles)
-    own_spells = [*_names_at(data, "items", "bound", "spell", "name")]
+    own_spells = _names_at(data, "items", "bound", "spell", "name")
+    own_spells += _names_at(data, "items", "bound", "spells", "name")
     for side in SEATS:
         own_spells += _names_at(data, side, "wizards", "spells", "name")
     find_spell = name_finder([*own_spells, *spells])

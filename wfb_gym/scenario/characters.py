@@ -14,7 +14,7 @@ from wfb_gym.scenario.errors import Problem, format_value
 from wfb_gym.scenario.fields import Flag, Name, StrictModel, Whole, duplicate_name_problems
 from wfb_gym.scenario.profiles import Kind, MagicResistance, Traits, fill_from_character_profile
 from wfb_gym.scenario.sizes import CONTACT_MODELS
-from wfb_gym.scenario.spells import LoreName, Spell, spells_of_lore
+from wfb_gym.scenario.spells import LoreName, Spell, group_problems, spells_of_lore
 from wfb_gym.scenario.units import BASES, with_base
 
 Status = Literal["ready", "rallied", "fleeing", "off_table", "dead"]
@@ -170,6 +170,7 @@ class Wizard(Character):
 
     def _spell_problems(self) -> Iterator[Problem]:
         yield from duplicate_name_problems("spells", self.spells)
+        yield from group_problems("spells", self.spells)
         if self.lore is not None and self.spells:
             expected = "no spells, as it rolls them on its lore"
             yield Problem("spells", expected, f"{len(self.spells)} of them")

@@ -10,7 +10,15 @@ from pydantic import SerializerFunctionWrapHandler, model_serializer
 from wfb_gym.rules.casting import HIGHEST_CASTING_VALUE, LOWEST_CASTING_VALUE
 from wfb_gym.scenario.documents import bundled_data, validate
 from wfb_gym.scenario.errors import Problem, problem_error, problem_in
-from wfb_gym.scenario.fields import Flag, Name, Points, StrictModel, Text, Whole
+from wfb_gym.scenario.fields import (
+    Flag,
+    Name,
+    Points,
+    StrictModel,
+    Text,
+    Whole,
+    duplicate_name_problems,
+)
 from wfb_gym.scenario.spells import CastingValue, Spell, find_lore_spell
 
 _Few = Annotated[int, Whole(0, 12)]
@@ -78,36 +86,69 @@ class Bound(StrictModel):
     """A spell bound in an item: needs no power dice, and has no miscast or irresistible force."""
 
     power_level: CastingValue  # number that a dispel roll must equal or beat
-    spell: Spell  # spell of a lore, or a spell of the scenario's own; without a casting value
+    # spell of a lore, or a spell of the scenario's own; without a casting value
+    spell: Spell | None = None
+    spells: tuple[Spell, ...] = ()  # several spells instead, one of which is chosen for each use
     uses: _Few = 0  # uses per battle; 0 for one use in each of its owner's phases
+
+    @property
+    def choices(self) -> tuple[Spell, ...]:
+        """The spell or spells, one of which is chosen for each use."""
+        return self.spells if self.spell is None else (self.spell,)
 
     @classmethod
     def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Copy the power level to the casting value of a spell of the scenario's own."""
-        spell = data.get("spell")
-        if not isinstance(spell, Mapping):
-            return data
-        if "casting_value" in spell:
-            expected = "no value, as a bound spell has its power level"
-            raise problem_error(problem_in(spell, "casting_value", expected).below("spell"))
-        if not _is_own(spell):
-            return data
-        level = data.get("power_level")
-        # An invalid power level is reported under its own key and not again under the spell.
-        if not isinstance(level, int) or not LOWEST_CASTING_VALUE <= level <= HIGHEST_CASTING_VALUE:
-            level = LOWEST_CASTING_VALUE
-        return {**data, "spell": {**spell, "casting_value": level}}
+        """Copy the power level to the casting value of each spell of the scenario's own."""
+        completed = dict(data)
+        if "spell" in data:
+            completed["spell"] = _with_power_level(data, data["spell"], "spell")
+        if isinstance(data.get("spells"), list | tuple):
+            completed["spells"] = [
+                _with_power_level(data, spell, f"spells[{i}]")
+                for i, spell in enumerate(data["spells"])
+            ]
+        return completed
 
     def problems(self) -> Iterator[Problem]:
-        """Check that its spell is not in play."""
-        if self.spell.in_play:
-            yield self.problem_at("spell.in_play", "false for a bound spell")
+        """Check that it has spells, which are not in play and have no groups of their own."""
+        if (self.spell is None) == (not self.spells):
+            found = "neither" if self.spell is None else "both"
+            yield Problem("", "either spell or spells", found)
+        yield from duplicate_name_problems("spells", self.spells)
+        for i, spell in enumerate(self.choices):
+            key = "spell" if self.spell is not None else f"spells[{i}]"
+            if spell.in_play:
+                yield spell.problem_at("in_play", "false for a bound spell").below(key)
+            for name in ("group", "alternatives"):
+                if getattr(spell, name):
+                    yield spell.problem_at(name, "no value for a bound spell").below(key)
+            if spell.casts != self.choices[0].casts:
+                expected = f"{self.choices[0].casts}, as for the item's other spells"
+                yield spell.problem_at("casts", expected).below(key)
 
     @model_serializer(mode="wrap")
     def _without_casting_value(self, handler: SerializerFunctionWrapHandler) -> Any:
         dumped = handler(self)
-        dumped.get("spell", {}).pop("casting_value", None)
+        for spell in (dumped.get("spell"), *dumped.get("spells", ())):
+            if spell is not None:
+                spell.pop("casting_value", None)
         return dumped
+
+
+def _with_power_level(data: Mapping[str, Any], spell: Any, key: str) -> Any:
+    """Return a bound spell with the item's power level, if it is the scenario's own spell."""
+    if not isinstance(spell, Mapping):
+        return spell
+    if "casting_value" in spell:
+        expected = "no value, as a bound spell has its power level"
+        raise problem_error(problem_in(spell, "casting_value", expected).below(key))
+    if not _is_own(spell):
+        return spell
+    level = data.get("power_level")
+    # An invalid power level is reported under its own key and not again under the spell.
+    if not isinstance(level, int) or not LOWEST_CASTING_VALUE <= level <= HIGHEST_CASTING_VALUE:
+        level = LOWEST_CASTING_VALUE
+    return {**spell, "casting_value": level}
 
 
 def _is_own(spell: Mapping[str, Any]) -> bool:

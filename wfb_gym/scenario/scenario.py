@@ -30,7 +30,7 @@ from wfb_gym.scenario.items import BEARER_FIELDS, Item, bundled_items
 from wfb_gym.scenario.profiles import unit_profiles
 from wfb_gym.scenario.sizes import LORE_SPELLS, PHASES, TARGETS, UNITS
 from wfb_gym.scenario.slots import ArmySlots, army_slots
-from wfb_gym.scenario.spells import Spell, lore_spells
+from wfb_gym.scenario.spells import Spell, SpellVersion, lore_spells
 from wfb_gym.scenario.units import Unit
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import one_of
@@ -138,7 +138,8 @@ class Scenario(StrictModel):
         """Spells that a wizard in either army may know, and spells bound in items."""
         known = [s for army in self.armies for who in army.wizards for s in who.candidate_spells]
         carried = [self.catalogue.get(name) for army in self.armies for name in army.item_names]
-        return known + [item.bound.spell for item in carried if item is not None and item.bound]
+        bound = [item.bound for item in carried if item is not None and item.bound is not None]
+        return known + [spell for each in bound for spell in each.choices]
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -197,7 +198,7 @@ class Scenario(StrictModel):
         """
         return contact_groups(self.armies, army, character)
 
-    def worth_of(self, spell: Spell, target: str | None = None) -> dict[str, float]:
+    def worth_of(self, spell: SpellVersion, target: str | None = None) -> dict[str, float]:
         """Return the value in points of a spell's effects other than damage.
 
         Args:
@@ -328,7 +329,7 @@ def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
     for name in who.items:
         bound = scenario.catalogue[name].bound
         if bound is not None:
-            yield bound.spell
+            yield from bound.choices
     if isinstance(who, Wizard):
         yield from who.candidate_spells
 

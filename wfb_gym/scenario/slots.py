@@ -1,5 +1,6 @@
 """Slots for an army's spells and items in the packed arrays."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -9,17 +10,18 @@ from wfb_gym.scenario.characters import Character, Runesmith, Wizard
 from wfb_gym.scenario.items import Item
 from wfb_gym.scenario.rulesets import Ruleset
 from wfb_gym.scenario.sizes import NO_BEARER
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.spells import SpellVersion
 
 
 class SpellSlot(NamedTuple):
-    """One attempt at one of an army's spells in a phase; a spell with several casts has several."""
+    """One attempt at one of an army's spells in a phase, with one of its casting values."""
 
     wizard: int  # index of the character that knows it or carries its item
-    spell: Spell
+    spell: SpellVersion
     item: int | None  # for a bound spell, index into the army's item slots
     casting_value: int  # casting value, or a bound spell's power level
     cast: int = 0  # number of this attempt among the spell's casts, from 0
+    group: int = 0  # number, from 1, of the slots of which one may be attempted; 0 for no group
 
 
 class ItemSlot(NamedTuple):
@@ -48,7 +50,8 @@ class ArmySlots(NamedTuple):
 
     Attributes:
         spells: each wizard's spells, in order, followed by bound spells. A wizard that rolls its
-            spells has all six from its lore. A spell with several casts has equal slots in a row.
+            spells has all six from its lore. A spell with several casts has equal slots in a row. A
+            spell with several casting values has slots for each of them.
         items: the army's items, followed by its characters'. Items that only modify their bearer
             have no slot. A hidden item shares the slot of a known item with the same name and
             bearer. Other hidden items come last.
@@ -62,18 +65,40 @@ def army_slots(army: Army, catalogue: Mapping[str, Item]) -> ArmySlots:
     """Return an army's slots; `catalogue` is `Scenario.catalogue`, all items by name."""
     items = _item_slots(army, catalogue)
     known = [
-        SpellSlot(index, spell, None, spell.casting_value, cast)
+        SpellSlot(index, version, None, version.casting_value, cast)
         for index, wizard in enumerate(army.wizards)
         for spell in wizard.candidate_spells
+        for version in spell.versions
         for cast in range(spell.casts)
     ]
     bound = [
-        SpellSlot(slot.bearer, slot.item.bound.spell, index, slot.item.bound.power_level, cast)
+        SpellSlot(slot.bearer, spell, index, slot.item.bound.power_level, cast)
         for index, slot in enumerate(items)
         if slot.item.bound is not None
-        for cast in range(slot.item.bound.spell.casts)
+        for spell in slot.item.bound.choices
+        for cast in range(spell.casts)
     ]
-    return ArmySlots((*known, *bound), items)
+    return ArmySlots(_with_groups([*known, *bound]), items)
+
+
+def _with_groups(slots: Sequence[SpellSlot]) -> tuple[SpellSlot, ...]:
+    """Return the slots with group numbers.
+
+    A group has the casting values of a spell, the spells of a wizard's `group` or an item's spells.
+    """
+    attempts = []
+    for slot in slots:
+        group: tuple[str, str] = ("spell", slot.spell.name)
+        if slot.item is not None:
+            group = ("item", "")
+        elif slot.spell.group is not None:
+            group = ("group", slot.spell.group)
+        attempts.append((slot.wizard, slot.item, group, slot.cast))
+    shared = [attempt for attempt, count in Counter(attempts).items() if count > 1]
+    return tuple(
+        slot._replace(group=shared.index(attempt) + 1) if attempt in shared else slot
+        for slot, attempt in zip(slots, attempts, strict=True)
+    )
 
 
 def _item_slots(army: Army, catalogue: Mapping[str, Item]) -> tuple[ItemSlot, ...]:
@@ -108,7 +133,7 @@ def bearer_total(names: Sequence[str], field: str, catalogue: Mapping[str, Item]
     return sum(int(getattr(catalogue[name], field)) for name in names)
 
 
-def identities_to_mark(spells: Sequence[Spell]) -> list[tuple[str, str | None]]:
+def identities_to_mark(spells: Sequence[SpellVersion]) -> list[tuple[str, str | None]]:
     """Return the identities of an army's spells that do not stack on a single target, in order.
 
     These are spells whose effect lasts for the battle, and fixed one-turn effects known by two

@@ -1,7 +1,7 @@
 """Spells from the lores (``data/lores.toml``) and a scenario's own spells."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -117,8 +117,8 @@ def _spell_finder() -> Callable[[str], str | None]:
     return name_finder(spell.name for spell in lore_spells())
 
 
-class Spell(StrictModel):
-    """A spell that is known by a wizard or bound in an item.
+class SpellVersion(StrictModel):
+    """A spell with one of its casting values.
 
     An entry with a casting value but no lore is the scenario's own spell. It ignores the lores,
     even if one has a spell with that name. Any other entry refers to a lore's spell. Either is a
@@ -144,6 +144,8 @@ class Spell(StrictModel):
     in_play: Flag = False  # already in play when the battle begins
     in_play_on: Name | None = None  # the unit or character that it affects at that point
     casts: Casts = 1  # number of times that its caster may attempt it in a phase
+    # of its wizard's spells with the same group, one may be attempted in each phase
+    group: Name | None = None
 
     @property
     def identity(self) -> tuple[str, str | None]:
@@ -192,6 +194,55 @@ class Spell(StrictModel):
             yield self.problem_at("casts", expected)
 
 
+class Spell(SpellVersion):
+    """A spell that is known by a wizard or bound in an item, with all its casting values."""
+
+    # the spell with other casting values, one of which is chosen for each attempt
+    alternatives: tuple[SpellVersion, ...] = ()
+
+    @property
+    def versions(self) -> tuple[SpellVersion, ...]:
+        """The spell with each of its casting values, as written first."""
+        return (self, *self.alternatives)
+
+    @classmethod
+    def complete(cls, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Fill in the lore's values, and each alternative from the other keys."""
+        return super().complete(_with_alternatives(data))
+
+    def problems(self) -> Iterator[Problem]:
+        """Check the spell, and that its alternatives are consistent with it."""
+        yield from super().problems()
+        yield from self._alternative_problems()
+
+    def _alternative_problems(self) -> Iterator[Problem]:
+        values = [version.casting_value for version in self.versions]
+        for i, other in enumerate(self.alternatives):
+            if other.casting_value in values[: i + 1]:
+                yield other.problem_at("casting_value", "a value of its own").below(
+                    f"alternatives[{i}]"
+                )
+            for key in _OF_ALL_VERSIONS:
+                if getattr(other, key) != getattr(self, key):
+                    expected = f"no value, as all casting values have the spell's {key}"
+                    yield other.problem_at(key, expected).below(f"alternatives[{i}]")
+            if other.in_play:
+                expected = "no value in an alternative"
+                yield other.problem_at("in_play", expected).below(f"alternatives[{i}]")
+            if (other.effect is None) != (self.effect is None):
+                expected = "an effect for all casting values, or a fixed worth for all"
+                yield self.problem_at("alternatives", expected)
+
+
+def group_problems(key: str, spells: Sequence[Spell]) -> Iterator[Problem]:
+    """Yield a problem for each spell in the list at `key` with other casts than its group."""
+    casts: dict[str, int] = {}
+    for i, spell in enumerate(spells):
+        if spell.group is not None and casts.setdefault(spell.group, spell.casts) != spell.casts:
+            expected = f"{casts[spell.group]}, as for the other spells of its group"
+            yield spell.problem_at("casts", expected).below(f"{key}[{i}]")
+
+
 @cache
 def spells_of_lore(lore: str) -> tuple[Spell, ...]:
     """Return a lore's spells as known by a wizard, in the order of their numbers."""
@@ -222,6 +273,8 @@ def _rolled_lore(value: Any) -> str:
 
 
 _KEYS = frozenset(Spell.model_fields)
+_OF_ALL_VERSIONS = ("name", "lore", "casts", "group")
+_OF_FIRST_VERSION = ("alternatives", "in_play", "in_play_on")
 _FROM_LORE = ("casting_value", "duration")
 LoreName = Annotated[Name, BeforeValidator(_rolled_lore)]
 """Name of a lore from which a wizard can roll its spells."""
@@ -234,6 +287,20 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
         for key in EFFECT_KEYS
         if key in data and (key != "worth" or isinstance(data[key], Mapping))
     ]
+
+
+def _with_alternatives(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a spell's entry with complete alternatives: other keys are those of the spell."""
+    others = data.get("alternatives")
+    if not isinstance(others, list | tuple):
+        return data
+    shared = {key: value for key, value in data.items() if key not in _OF_FIRST_VERSION}
+    return {
+        **data,
+        "alternatives": [
+            {**shared, **other} if isinstance(other, Mapping) else other for other in others
+        ],
+    }
 
 
 def _inline(data: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -266,6 +333,9 @@ def _from_lore(data: Mapping[str, Any]) -> Mapping[str, Any]:
         for key, value in values.items()
         if data.get(key, value) != value
     ]
+    if data.get("alternatives"):
+        expected = "no value, because the lore supplies the casting value"
+        problems.append(problem_in(data, "alternatives", expected))
     for key in _effect_keys(data):
         expected = "a number" if key == "worth" else "no value"
         expected += ", because the lore supplies the effect"

@@ -13,7 +13,7 @@ from wfb_gym.engine.nodes import NODES
 from wfb_gym.engine.spell_values import expected_points, expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import aim_at
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.spells import SpellVersion
 from wfb_gym.suggestions import plain
 from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.effects import item_words, spell_words
@@ -166,7 +166,7 @@ def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
     return ""
 
 
-def _value_words(spell: Spell, points: str) -> str:
+def _value_words(spell: SpellVersion, points: str) -> str:
     """Return a spell's points, along with its effect unless its value is fixed."""
     fixed = spell.effect is None and not spell.worth_per_phase
     return points if fixed else f"{points}: {spell_words(spell)}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wfb_gym.scenario.effects import SPELL_FLAGS, Damage, SpellEffect, Worth
 from wfb_gym.scenario.items import Item
-from wfb_gym.scenario.spells import Spell
+from wfb_gym.scenario.spells import SpellVersion
 
 _HITS = {
     "1": "1 hit",
@@ -62,7 +62,7 @@ def worth_words(worth: Worth | None) -> str:
     return " and ".join(parts)
 
 
-def spell_words(spell: Spell) -> str:
+def spell_words(spell: SpellVersion) -> str:
     """Describe a spell's effect and duration, for lists of spells.
 
     Values taken from a scenario or an estimate are marked with "worth".
@@ -134,7 +134,8 @@ def _item_parts(item: Item) -> Iterator[str]:
         uses = "once per phase"
         if bound.uses:
             uses = "once" if bound.uses == 1 else f"{bound.uses} times"
-        yield f"holds {bound.spell.name}, power level {bound.power_level}, {uses}"
+        names = " or ".join(spell.name for spell in bound.choices)
+        yield f"holds {names}, power level {bound.power_level}, {uses}"
     if item.uses:
         yield "once" if item.uses == 1 else f"{item.uses} times"
     if item.ends_own_spells:

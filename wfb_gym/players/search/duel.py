@@ -47,6 +47,7 @@ class DuelSpell(Record):
     bound: Int64
     resistance: Int64  # dice that Magic Resistance adds to a dispel attempt
     kept: Int64  # its index in `Duel.kept`, or NONE
+    attempt: Int64  # bit set over `Duel.spells`: spells that an attempt at it spends
     barred: Int64  # bit set over `Duel.kept`: it cannot be cast while any of them is in play
     miscast_cost: Float64  # expected points, including a free spell for the enemy
 

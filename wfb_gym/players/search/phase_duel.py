@@ -333,7 +333,7 @@ def value_of_cast(duel: Duel, table: DuelTable, slot: int, here: DuelState, aid:
 @jit(forceinline=False)
 def value_of_nomination(duel: Duel, table: DuelTable, slot: int, here: DuelState) -> float:
     """Return the value of nominating a spell in `left`, with the best aid or none."""
-    left = clear_bits(here.left, bit(slot))
+    left = clear_bits(here.left, duel.spells[slot].attempt)
     in_play = kept_after(duel, slot, here.in_play)
     after = DuelState(left, in_play, here.aid_state, here.power, here.dispel, here.scrolls)
     best = -np.inf
@@ -399,7 +399,7 @@ def _fill_casts(duel: Duel, table: DuelTable, left: int, in_play: int, slot: int
     """
     spell = duel.spells[slot]
     after = kept_after(duel, slot, in_play)
-    rest = clear_bits(left, bit(slot))
+    rest = clear_bits(left, spell.attempt)
     for aid_state in range(mid_size(duel)):
         own, spare = int64(0), int64(0)
         if spell.own >= 0:

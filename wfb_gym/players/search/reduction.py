@@ -32,6 +32,7 @@ from wfb_gym.engine.queries import (
     has_use,
     number_against,
     opponent_of,
+    same_attempt,
 )
 from wfb_gym.engine.spell_values import phases_left
 from wfb_gym.engine.state import DispelAttempt, Node, State
@@ -241,6 +242,12 @@ def _choose_spells(
         worths[best] = 0.0
         _write_spell(packed, state, best, aims[best], lasting, duel)
         duel.n_spells += 1
+    for slot in range(duel.n_spells):
+        together = same_attempt(packed, army, int64(duel.spells[slot].spell))
+        duel.spells[slot].attempt = 0
+        for k in range(duel.n_spells):
+            if together & bit(duel.spells[k].spell):
+                duel.spells[slot].attempt |= bit(k)
     if pending >= 0:
         aim = int64(state.aim) - 1
         if aim < 0 and packed.armies[army].spells[pending].targeted:  # no target chosen yet
@@ -275,6 +282,7 @@ def _write_spell(
     one.bound = int64(entry.bound != 0)
     one.resistance = 0
     one.kept = NONE
+    one.attempt = 0
     now = float(entry.worth)
     per_phase = float(entry.worth_per_phase)
     if entry.targeted:
