@@ -94,6 +94,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "hits": damage(D6_HITS, {**D6_HITS, "hits": "2D6"}),
         "strength": damage(D6_HITS, {**D6_HITS, "strength": 5}),
         "strength_by_armour": damage(D6_HITS, {"hits": "D6", "strength_by_armour": [5, 5, 5]}),
+        "strength_dice": damage(D6_HITS, {"hits": "D6", "strength_dice": "D6"}),
         "armour_save": damage(D6_HITS, PIERCING),
         "ward_save": damage(D6_HITS, {**D6_HITS, "ward_save": False}),
         "flaming": one("spell", {"damage": {**D6_HITS, "flaming": True}}, enemy=TORCH),

@@ -16,7 +16,7 @@ from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.strikes import current_strike, most_of_strike, strike_on_victim
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import HIT_DICE, EffectKind, HitDice, PackedScenario, PackedStrike
-from wfb_gym.rules.damage import HitsRead, ModelHit, hits_of_dice, wounds_of_dice
+from wfb_gym.rules.damage import HitsRead, ModelHit, hits_of_dice, result_of, wounds_of_dice
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import odd_hits
 from wfb_gym.rules.wounds import DICE_PER_HIT
@@ -51,8 +51,9 @@ def read_open_roll(packed: PackedScenario, state: State, faces: Sequence[int]) -
     """Read the dice rolled so far at a chance node with an open number of dice.
 
     A strike takes the dice for its number of hits (`rules.damage.hits_of_dice`), or one die for
-    each model that a template only touches. It then takes three dice per hit: to wound, armour save
-    and ward save.
+    each model that a template only touches. If a die gives the Strength, it comes next. It then
+    takes three dice per hit: to wound, armour save and ward save. Shared hits take one more die
+    each if a die gives the Strength (house rule C.130).
 
     If hits are shared, their number and the allocation of the odd hits are separate rolls. For the
     odd hits, members are numbered, starting with the character, and one die is rolled (two for more
@@ -93,8 +94,15 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         what = f"{used} for the number of hits" if used else ""
     if missing:
         return OpenRoll(0, used, missing, "for the number of hits")
+    strength, faces_of_strength = int(strike.strength), max(0, -int(strike.strength))
+    if faces_of_strength and not state.hits:
+        what = f"{what} and 1 for the Strength" if what else "1 for the Strength"
+        if len(faces) == used:
+            return OpenRoll(0, used, 1, what)
+        strength, faces_of_strength = result_of(faces[used], faces_of_strength), 0
+        used += 1
     hit = ModelHit(
-        int(strike.strength) or None,
+        abs(strength) or None,
         int(strike.toughness),
         int(strike.armour_save),
         int(strike.ward_save),
@@ -103,7 +111,10 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         strike.automatic != 0,
     )
     most = int(most_of_strike(packed, state))
-    return _read_hits(faces, used, hits, hit, int(strike.wounds_per_hit), most, what)
+    each = int(strike.wounds_per_hit)
+    if faces_of_strength:
+        return _read_hits_with_strength(faces, hits, hit, faces_of_strength, each, most)
+    return _read_hits(faces, used, hits, hit, each, most, what)
 
 
 def _hits_of_dice(strike: PackedStrike, faces: Sequence[int]) -> HitsRead:
@@ -176,6 +187,23 @@ def _read_hits(
         return OpenRoll(0, len(faces), missing, words)
     wounds = wounds_of_dice(faces[used : used + needed], hit, each)
     return OpenRoll(min(wounds, most), used + needed, 0, words)
+
+
+def _read_hits_with_strength(
+    faces: Sequence[int], hits: int, hit: ModelHit, faces_of_strength: int, each: int, most: int
+) -> OpenRoll:
+    """Read four dice for each shared hit: its Strength, then as in `_read_hits`."""
+    dice = DICE_PER_HIT + 1
+    words = f"{dice} for each of {hits} hits"
+    missing = dice * hits - len(faces)
+    if missing > 0:
+        return OpenRoll(0, len(faces), missing, words)
+    wounds = 0
+    for first in range(0, dice * hits, dice):
+        strength = result_of(faces[first], faces_of_strength)
+        rolled = faces[first + 1 : first + dice]
+        wounds += wounds_of_dice(rolled, hit._replace(strength=strength), each)
+    return OpenRoll(min(wounds, most), dice * hits, 0, words)
 
 
 def _read_spells(packed: PackedScenario, state: State, faces: Sequence[int]) -> OpenRoll:

@@ -402,6 +402,7 @@ class _SpellAims:
         victim = _victim(self._armies, strike.victim)
         _fill_hit(row, damage, strike.victim, victim)
         chance, per_hit = float(row.chance), int(row.wounds_per_hit)
+        chances = [float(hit_chance(hit)) for hit in _possible_hits(damage, victim)]
         total = victim.wounds * victim.models
         row.alone = index >= UNITS and effect.target in ("enemy_area", "point")
         shared = 0.0
@@ -411,7 +412,8 @@ class _SpellAims:
                 most = MAX_WOUNDS
             extra = effect.near.extra if effect.near is not None and strike.touches else None
             hits = hits_pmf(damage.hits, extra)
-            pmf = wounds_pmf(hits, chance, per_hit, most)
+            pmfs = [wounds_pmf(hits, each, per_hit, most) for each in chances]
+            pmf = sum(pmfs[1:], start=pmfs[0]) / len(pmfs)
             pmf = pmf[: int(np.flatnonzero(pmf)[-1]) + 1]
             row.dice = HIT_DICE[damage.hits]
             row.extra_dice = HitDice.NONE if extra is None else HIT_DICE[extra]
@@ -476,14 +478,16 @@ class _SpellAims:
 
 def _fill_hit(row: records.PackedStrike, damage: Damage, code: int, victim: _Victim) -> None:
     """Fill in a strike's victim and the effect of each hit."""
-    hit = _hit(damage, victim)
+    hits = _possible_hits(damage, victim)
     # A flaming hit costs a flammable model two wounds, but no more than it has (house rule C.68).
     burns = damage.flaming and "flammable" in victim.traits
     row.victim = code
     row.wounds_per_hit = min(2, victim.wounds) if burns else 1
-    row.chance = float(hit_chance(hit))
-    for field, value in hit._asdict().items():
+    row.chance = float(sum(map(hit_chance, hits)) / len(hits))
+    for field, value in hits[0]._asdict().items():
         row[field] = value or 0
+    if damage.strength_dice is not None:
+        row.strength = -len(hits)
     row.pmf = row.hits = row.touched = -1
 
 
@@ -496,11 +500,18 @@ def _points_lost(victim: _Victim, wounds: Pmf) -> float:
     )
 
 
-def _hit(damage: Damage, victim: _Victim) -> ModelHit:
-    """Return the properties of one hit on the victim."""
-    strength = damage.strength
+def _possible_hits(damage: Damage, victim: _Victim) -> list[ModelHit]:
+    """Return the properties of a hit on the victim, for each equally likely Strength."""
+    strengths = [damage.strength]
     if damage.strength_by_armour is not None:
-        strength = strength_against(damage.strength_by_armour, victim.armour_save)
+        strengths = [strength_against(damage.strength_by_armour, victim.armour_save)]
+    if damage.strength_dice is not None:
+        strengths = [*range(1, int(damage.strength_dice[1:]) + 1)]
+    return [_hit(damage, victim, strength) for strength in strengths]
+
+
+def _hit(damage: Damage, victim: _Victim, strength: int | None) -> ModelHit:
+    """Return the properties of one hit on the victim."""
     return ModelHit(
         strength,
         victim.toughness,

@@ -125,12 +125,28 @@ class HitDice(IntEnum):
     TWO_D6 = 3
     CHAIN = 4
     MODELS = 5  # no dice: the number of models struck
+    TWO_HITS = 6
+    THREE_HITS = 7
+    D3 = 8
+    TWO_D3 = 9
+    D3_AND_ONE = 10
+    THREE_D6 = 11
+    FOUR_D6 = 12
+    D6_AND_ONE = 13
 
 
 HIT_DICE = {
     "1": HitDice.ONE_HIT,
     "D6": HitDice.D6,
     "2D6": HitDice.TWO_D6,
+    "2": HitDice.TWO_HITS,
+    "3": HitDice.THREE_HITS,
+    "D3": HitDice.D3,
+    "2D3": HitDice.TWO_D3,
+    "D3+1": HitDice.D3_AND_ONE,
+    "3D6": HitDice.THREE_D6,
+    "4D6": HitDice.FOUR_D6,
+    "D6+1": HitDice.D6_AND_ONE,
     "D6 chain": HitDice.CHAIN,
 }
 """Hit dice by the names used in spells."""
@@ -233,7 +249,7 @@ class PackedStrike(Record):
     dice: Int8  # HitDice
     extra_dice: Int8  # HitDice
     touched_on: Int8  # D6 needed to hit a model only touched
-    strength: Int8  # 0 if not needed
+    strength: Int8  # 0 if not needed; -3 or -6 if a D3 or D6 gives it
     toughness: Int8
     armour_save: Int8
     ward_save: Int8

@@ -20,7 +20,30 @@ Pmf = NDArray[np.float64]
 """Probabilities of 0, 1, 2 and so on, float64."""
 
 _CHAIN = "D6 chain"
-_DICE = {"1": 0, "D6": 1, "2D6": 2, _CHAIN: 1}
+
+
+class _Dice(NamedTuple):
+    """Dice that are rolled together, and a number that is added to their sum."""
+
+    dice: int
+    faces: int = FACES
+    added: int = 0
+
+
+_DICE = {
+    "1": _Dice(0, added=1),
+    "2": _Dice(0, added=2),
+    "3": _Dice(0, added=3),
+    "D3": _Dice(1, 3),
+    "2D3": _Dice(2, 3),
+    "D3+1": _Dice(1, 3, 1),
+    "D6": _Dice(1),
+    "2D6": _Dice(2),
+    "3D6": _Dice(3),
+    "4D6": _Dice(4),
+    "D6+1": _Dice(1, added=1),
+    _CHAIN: _Dice(1),
+}
 _NEGLIGIBLE = 1e-18
 
 
@@ -33,8 +56,8 @@ class HitsRead(NamedTuple):
     needed: int
 
 
-def _dice_of(hits: str) -> int:
-    """Return the number of dice rolled together for these hits."""
+def _dice_of(hits: str) -> _Dice:
+    """Return the dice rolled together for these hits."""
     if hits not in _DICE:
         raise ValueError(f"hits: expected one of {', '.join(_DICE)}, found {hits}")
     return _DICE[hits]
@@ -63,7 +86,7 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
     """Return the probability of each number of hits.
 
     Args:
-        hits: "1", "D6", "2D6" or "D6 chain".
+        hits: a number or dice, such as "1", "D3" or "2D6", or "D6 chain".
         extra: additional hits, in the same format.
 
     Returns:
@@ -73,13 +96,12 @@ def hits_pmf(hits: str, extra: str | None = None) -> Pmf:
     Raises:
         ValueError: if `hits` is not a known format.
     """
-    die = np.array([0.0] + [1.0 / FACES] * FACES)
-    pmf = np.array([1.0])
-    for _ in range(_dice_of(hits)):
+    dice = _dice_of(hits)
+    die = np.array([0.0] + [1.0 / dice.faces] * dice.faces)
+    pmf = np.array([0.0] * dice.added + [1.0])
+    for _ in range(dice.dice):
         pmf = np.convolve(pmf, die)
-    if hits == "1":
-        pmf = np.array([0.0, 1.0])
-    elif hits == _CHAIN:
+    if hits == _CHAIN:
         pmf = np.convolve(pmf, _chain_pmf())
     return pmf if extra is None else np.convolve(pmf, hits_pmf(extra))
 
@@ -110,6 +132,11 @@ def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int
     if armour_save >= 6:
         return weak
     return middle if armour_save == 5 else strong
+
+
+def result_of(die: int, faces: int) -> int:
+    """Return the result of a D6 as a die with `faces` faces: a D3 is half a D6, rounded up."""
+    return -(-die * faces // FACES)
 
 
 class ModelHit(NamedTuple):
@@ -201,18 +228,18 @@ def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> Hi
     for `extra` come last.
 
     Args:
-        hits: "1", "D6", "2D6" or "D6 chain".
+        hits: a number or dice, such as "1", "D3" or "2D6", or "D6 chain".
         dice: D6 results in the order rolled; leftover dice are not read.
         extra: additional hits, in the same format as `hits`.
 
     Raises:
         ValueError: if `hits` is not a known format, or a face is outside 1..6.
     """
-    thrown = _dice_of(hits)
+    thrown, faces, added = _dice_of(hits)
     _check(dice)
     if len(dice) < thrown:
-        return HitsRead(0, 0, thrown - len(dice) + (_dice_of(extra) if extra else 0))
-    total, used = (1 if hits == "1" else sum(dice[:thrown])), thrown
+        return HitsRead(0, 0, thrown - len(dice) + (_dice_of(extra).dice if extra else 0))
+    total, used = added + sum(result_of(die, faces) for die in dice[:thrown]), thrown
     chained = hits == _CHAIN
     while chained:
         if len(dice) < used + 2:

@@ -51,7 +51,24 @@ Target = Literal[
 ]
 Engaged = Literal["no", "only", "either"]
 Need = Literal["fleeing", "magic_item", "wounded", "front_rank"]
-Hits = Literal["1", "D6", "2D6", "D6 chain", "line", "template", "front_rank", "every_model"]
+Hits = Literal[
+    "1",
+    "2",
+    "3",
+    "D3",
+    "2D3",
+    "D3+1",
+    "D6",
+    "D6+1",
+    "2D6",
+    "3D6",
+    "4D6",
+    "D6 chain",
+    "line",
+    "template",
+    "front_rank",
+    "every_model",
+]
 TerrainKind = Literal["wood", "hill", "water", "rocks", "ruins", "building", "wall"]
 Inches = Annotated[int, Whole(1, 72)]
 Share = Annotated[float, Number(0.0, 1.0)]
@@ -63,6 +80,8 @@ _CAN_BE_HARMED = ("enemy_unit", "enemy_model", "enemy_area", "line", "point")
 _ANY_ENGAGED = (*_ON_OWN_SIDE, "point")
 _ON_ONE_UNIT = ("template", "front_rank", "every_model")
 _SAVE_CLASSES = 3
+_STRENGTHS = ("strength", "strength_by_armour", "strength_dice")
+_BY_POSITION = ("line", "template", "front_rank", "every_model")
 _NO_VALUE = "no value"
 
 
@@ -90,6 +109,8 @@ class Damage(StrictModel):
     strength: Characteristic | None = None
     # three Strengths: against no save or 6+, against 5+, and against 4+ or better
     strength_by_armour: tuple[Characteristic, ...] | None = None
+    # die for the Strength of all hits, rolled once when the spell strikes
+    strength_dice: Literal["D3", "D6"] | None = None
     armour_save: Flag = True  # whether armour saves are allowed
     ward_save: Flag = True  # whether ward saves are allowed
     flaming: Flag = False  # two wounds per unsaved hit on a flammable target
@@ -106,15 +127,19 @@ class Damage(StrictModel):
         if by_armour is not None and len(by_armour) != _SAVE_CLASSES:
             expected = "three Strengths: against no save or 6+, 5+, and 4+ or better"
             yield self.problem_at("strength_by_armour", expected)
+        given = [key for key in _STRENGTHS if getattr(self, key) is not None]
         if self.automatic and not self.armour_save:
-            for key in ("strength", "strength_by_armour"):
+            for key in _STRENGTHS:
                 if getattr(self, key) is not None:
                     expected = f"{_NO_VALUE}, as neither wounds nor saves depend on it"
                     yield self.problem_at(key, expected)
-        elif self.strength is None and by_armour is None:
+        elif not given:
             yield self.problem_at("strength", "a Strength, or strength_by_armour")
-        elif self.strength is not None and by_armour is not None:
-            yield self.problem_at("strength", f"{_NO_VALUE} with strength_by_armour")
+        elif len(given) > 1:
+            yield self.problem_at(given[0], f"{_NO_VALUE} with {given[1]}")
+        if self.strength_dice is not None and self.hits in _BY_POSITION:
+            expected = f'{_NO_VALUE} for hits = "{self.hits}"'
+            yield self.problem_at("strength_dice", expected)
         if self.hits == "template":
             if self.template is None:
                 yield self.problem_at("template", 'its size in inches for hits = "template"')
@@ -251,6 +276,9 @@ class SpellEffect(StrictModel):
             yield self.problem_at("damage.hits", '"line" for target = "line", and for no other')
         if damage.hits in _ON_ONE_UNIT and self.target != "enemy_unit":
             yield self.problem_at("damage.hits", f"dice {self._for_target}")
+        if damage.strength_dice is not None and self.target not in PICKED:
+            # The victims of one spell would need the same roll.
+            yield self.problem_at("damage.strength_dice", f"{_NO_VALUE} {self._for_target}")
         if damage.delayed != (self.target == "point"):
             yield self.problem_at("damage.delayed", 'true for target = "point", and for no other')
 

@@ -8,8 +8,6 @@ from wfb_gym.scenario.spells import SpellVersion
 
 _HITS = {
     "1": "1 hit",
-    "D6": "D6 hits",
-    "2D6": "2D6 hits",
     "D6 chain": "D6 hits and a chain",
     "line": "1 hit per model on the line",
     "template": "1 hit per model under a template",
@@ -21,9 +19,11 @@ _IN_PLAY = {"remains_in_play": "remains in play", "one_turn": "one turn"}
 
 def damage_words(damage: Damage) -> str:
     """Describe hits and wounds: "D6 hits S4, flaming"."""
-    words = _HITS[damage.hits]
+    words = _HITS.get(damage.hits, f"{damage.hits} hits")
     if damage.strength_by_armour is not None:
         words += f" S{'/'.join(map(str, damage.strength_by_armour))} by armour"
+    elif damage.strength_dice is not None:
+        words += f" S{damage.strength_dice}"
     elif damage.strength is not None:
         words += f" S{damage.strength}"
     if damage.template is not None:

@@ -1,0 +1,135 @@
+"""Dice for the number of hits and for their Strength, against plain enumeration."""
+
+from collections import Counter
+from fractions import Fraction as F
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests.support.builders import Data, Game, aimed, army, game, unit, wizard
+from wfb_gym import solver
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import ScenarioError
+
+from .test_laws import check_battle
+from .test_spells_damage import Foe, wound_chance
+
+D3, D6 = (1, 2, 3), (1, 2, 3, 4, 5, 6)
+HITS: dict[str, list[tuple[int, ...]]] = {
+    "1": [(1,)],
+    "2": [(2,)],
+    "3": [(3,)],
+    "D3": [D3],
+    "2D3": [D3, D3],
+    "D3+1": [D3, (1,)],
+    "D6": [D6],
+    "D6+1": [D6, (1,)],
+    "2D6": [D6, D6],
+    "3D6": [D6, D6, D6],
+    "4D6": [D6, D6, D6, D6],
+}
+"""Possible results of each part of the sum."""
+
+
+def number_of_hits(hits: str) -> dict[int, F]:
+    totals = Counter(sum(roll) for roll in product(*HITS[hits]))
+    return {total: F(count, totals.total()) for total, count in totals.items()}
+
+
+def blast(damage: Data, *, models: int = 20, power: int = 4, **keys: Any) -> Game:
+    """Return a battle of one spell, at a unit of Toughness 4 with a 4+ save and no dispel dice."""
+    foe = {**unit(models=models, toughness=4, armour_save=4, points=1.0), **keys.pop("foe", {})}
+    foes = army(units=[foe], dispel_dice=0, **keys)
+    return game(army(wizard(4, aimed("Blast", 3, damage=damage)), power_dice=power), foes)
+
+
+def mean_wounds(hits: str, strengths: tuple[int, ...], most: int) -> F:
+    """Return the mean wounds of one roll of hits that all have one Strength, at most `most`."""
+    mean = F(0)
+    for strength in strengths:
+        chance = wound_chance(Foe(toughness=4, armour=4), strength, True)
+        for number, weight in number_of_hits(hits).items():
+            law = {0: F(1)}
+            for _ in range(number):
+                after: dict[int, F] = {}
+                for wounds, p in law.items():
+                    more = min(most, wounds + 1)
+                    after[wounds] = after.get(wounds, F(0)) + p * (1 - chance)
+                    after[more] = after.get(more, F(0)) + p * chance
+                law = after
+            mean += weight * sum(k * p for k, p in law.items()) / len(strengths)
+    return mean
+
+
+@pytest.mark.parametrize("hits", HITS)
+@pytest.mark.parametrize("strength", [{"strength": 4}, {"strength_dice": "D6"}])
+def test_points_of_a_spell_and_solved_value(hits: str, strength: Data) -> None:
+    battle = blast({"hits": hits, **strength}, models=2, power=1)
+    strengths = D6 if "strength_dice" in strength else (4,)
+    expected = mean_wounds(hits, strengths, 2)
+    assert float(battle.packed.armies[0].aims[0].expected_points) == pytest.approx(float(expected))
+    cast = F(4, 6)  # the spell needs a 3+
+    assert solver.solve(battle.scenario).value == pytest.approx(float(cast * expected), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("hits", "faces", "number"),
+    [("D3", (3,), 2), ("2D3", (1, 6), 4), ("D3+1", (5,), 4), ("3D6", (1, 1, 2), 4), ("3", (), 3)],
+)
+def test_dice_are_read_as_players_roll_them(hits: str, faces: tuple[int, ...], number: int) -> None:
+    battle = blast({"hits": hits, "strength": 4})
+    battle.works("Blast", "Spears")
+    assert battle.dice_missing(*faces) == 3 * number
+    battle.roll(*faces, *(6, 1, 1) * number)
+    assert battle.points == number
+
+
+@pytest.mark.parametrize(("die", "strength", "points"), [("D6", 6, 2), ("D6", 2, 0), ("D3", 5, 2)])
+def test_one_die_gives_the_strength_of_all_hits(die: str, strength: int, points: int) -> None:
+    battle = blast({"hits": "2", "strength_dice": die}, foe={"armour_save": None})
+    battle.works("Blast", "Spears")
+    # Strength 6 wounds Toughness 4 on a 2+; a 5 is Strength 3 on a D3, which needs a 5+
+    need = {6: 2, 5: 5, 2: 5}[strength]
+    wounding = need if points else need - 1
+    assert battle.dice_missing() == 1
+    battle.roll(strength, *(wounding, 1, 1) * 2)
+    assert battle.points == points
+
+
+def test_shared_hits_have_a_strength_each() -> None:
+    hero = {"name": "Hero", "unit": "Spears", "points": 20.0}
+    battle = blast(
+        {"hits": "2", "strength_dice": "D6"}, models=1, heroes=[hero], foe={"armour_save": None}
+    )
+    battle.works("Blast", "Spears")
+    assert battle.node == Node.ROLL_HITS
+    battle.roll()
+    assert battle.dice_missing() == 4
+    battle.roll(6, 2, 1, 1)  # the hero takes a hit of Strength 6 and loses one of two wounds
+    assert battle.points == 10
+
+
+@pytest.mark.parametrize("models", [1, 3, 20])
+def test_probabilities_and_samples_agree(models: int) -> None:
+    hero = {"name": "Hero", "unit": "Spears"}
+    battle = blast({"hits": "D3", "strength_dice": "D3"}, models=models, heroes=[hero])
+    check_battle(battle.scenario, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ({"hits": "D6", "strength": 4, "strength_dice": "D6"}, "with strength_dice"),
+        ({"hits": "front_rank", "strength_dice": "D6"}, 'no value for hits = "front_rank"'),
+    ],
+)
+def test_strengths_that_are_rejected(damage: Data, message: str) -> None:
+    with pytest.raises(ScenarioError, match=message):
+        blast(damage)
+
+
+def test_several_victims_cannot_have_a_rolled_strength() -> None:
+    blast_all = aimed(target="enemy_area", damage={"hits": "D6", "strength_dice": "D6"})
+    with pytest.raises(ScenarioError, match="strength_dice: expected no value"):
+        game(army(wizard(4, blast_all)))
