@@ -81,6 +81,7 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "not_on": one("spell", {"not_on": ["flammable"]}, enemy=BURNS),
         "damage": spell({"damage": D6_HITS}, {"damage": {**D6_HITS, "hits": "2D6"}}),
         "worth": spell({}, {"worth": {"points": 8.0}}),
+        "caster_damage": spell({}, {"caster_damage": D6_HITS}),
         "heals": spell(BLESSING, {**BLESSING, "heals": True}),
         "rallies": one("spell", {**FLIGHT, "rallies": True}, FLIGHT),
     },

@@ -333,21 +333,33 @@ class _SpellAims:
         row.expected_points = row.worth
         row.landing = -1
         damage = self._effect.damage
-        if damage is None:
+        hits = [(damage, strike) for strike in strikes] if damage is not None else []
+        if self._effect.caster_damage is not None:
+            hits.append((self._effect.caster_damage, Strike(self._caster_code())))
+        if damage is None and not hits:
             return
-        rows = new_records(records.PackedStrike, len(strikes))
-        won = np.zeros(len(strikes))
-        for k, strike in enumerate(strikes):
-            won[k] = self._fill_strike(rows[k], reach, damage, strike)
+        rows = new_records(records.PackedStrike, len(hits))
+        won = np.zeros(len(hits))
+        for k, (each, strike) in enumerate(hits):
+            won[k] = self._fill_strike(rows[k], reach, each, strike)
         row.first_strike = self._packer.strikes.add(rows) if len(rows) else 0
         row.n_strikes = len(rows)
-        if not damage.delayed:
+        if damage is None or not damage.delayed:
             row.expected_points += float(won.sum())
             return
         inches = self._inches(int(row.target), [strike.victim for strike in strikes])
         by_starts = points_by_starts(won, inches, self._scenario.phases - 1)
         row.landing = self._packer.landings.add(by_starts)
         row.expected_points += float(by_starts[-1])
+
+    def _caster_code(self) -> int:
+        """Return the target code of the spell's caster; for a focal model, its unit's."""
+        army = self._armies[self._army]
+        who = army.characters[self._slot.wizard]
+        unit = None
+        if isinstance(who, Wizard) and who.daemon_unit is not None:
+            unit = army.unit_index(who.daemon_unit)
+        return target_number(self._army, UNITS + self._slot.wizard if unit is None else unit)
 
     def _best_landing(self, aims: Records[records.PackedAim]) -> int:
         """Store a Comet's expected points if aimed at its best point, by phase starts left."""
@@ -389,7 +401,8 @@ class _SpellAims:
     def _members(self, strike: Strike) -> tuple[int, ...]:
         """Return the codes of the characters in a unit that share its hits once it is small."""
         # Hits on a chosen model, or on models by their position, are not shared (house rule C.63).
-        if strike.hits is not None or self._effect.target == "enemy_model":
+        is_character = strike.victim % TARGETS >= UNITS
+        if is_character or strike.hits is not None or self._effect.target == "enemy_model":
             return ()
         return self._aim.deployment.pieces[strike.victim].joined
 

@@ -202,6 +202,8 @@ class SpellEffect(StrictModel):
     near: Near | None = None  # terrain from which the range is measured
     once: Flag = False  # castable once per target, because the effect lasts for the battle
     damage: Damage | None = None  # its hits; None for a spell without hits
+    # hits on its caster when it takes effect, after its damage; None for none
+    caster_damage: Damage | None = None
     worth: Worth | None = None  # value in points in addition to the damage; None for 0
     # the caster gains a wound if its target loses one
     gains_wound: Annotated[Flag, SpellFlag("the caster gains the wound")] = False
@@ -220,6 +222,7 @@ class SpellEffect(StrictModel):
         yield from self._target_problems()
         yield from self._missile_problems()
         yield from self._damage_problems()
+        yield from self._caster_damage_problems()
         yield from self._other_problems()
 
     @property
@@ -263,6 +266,19 @@ class SpellEffect(StrictModel):
             yield self.problem_at("engaged", '"no" for a magic missile')
         if self.caster_engaged:
             yield self.problem_at("caster_engaged", "false for a magic missile")
+
+    def _caster_damage_problems(self) -> Iterator[Problem]:
+        own = self.caster_damage
+        if own is None:
+            return
+        if self.target not in PICKED:
+            yield self.problem_at("caster_damage", f"{_NO_VALUE} {self._for_target}")
+        if self.gains_wound:
+            yield self.problem_at("gains_wound", "false with caster_damage")
+        if own.hits in _BY_POSITION:
+            yield self.problem_at("caster_damage.hits", "dice, or a number of hits")
+        if own.delayed:
+            yield self.problem_at("caster_damage.delayed", "false")
 
     def _damage_problems(self) -> Iterator[Problem]:
         damage = self.damage

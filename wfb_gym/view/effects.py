@@ -47,6 +47,8 @@ def effect_words(effect: SpellEffect) -> str:
         parts.append(damage_words(effect.damage))
         if effect.near is not None and effect.near.extra is not None:
             parts.append(f"{effect.near.extra} more if the target touches the terrain")
+    if effect.caster_damage is not None:
+        parts.append(f"{damage_words(effect.caster_damage)} on its caster")
     parts += [flag.words for key, flag in SPELL_FLAGS.items() if getattr(effect, key)]
     return "; ".join(parts)
 
