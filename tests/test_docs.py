@@ -72,8 +72,9 @@ def test_tables_of_the_lores_are_those_of_the_data() -> None:
             assert row[4], row[0]
 
 
-def test_the_examples_of_targets_print_the_output_of_the_page() -> None:
-    text = page("battlefield.md")
+@pytest.mark.parametrize("name", ["battlefield.md", "limits.md"])
+def test_examples_print_the_output_of_the_page(name: str) -> None:
+    text = page(name)
     examples = list(zip(blocks(text, "python"), blocks(text, "text"), strict=True))
     assert len(examples) == 2
     for code, documented in examples:

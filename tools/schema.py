@@ -265,7 +265,7 @@ def _spell(schema: Schema) -> Schema:
 
 
 def _alternative(schema: Schema) -> Schema:
-    """Require only the casting value; the other keys default to those of the spell."""
+    """Require only the casting value; the spell supplies the other keys."""
     table = _spell(schema)["anyOf"][-1]
     return {"anyOf": [{**table, "required": ["casting_value"]}]}
 

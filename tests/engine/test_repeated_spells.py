@@ -102,7 +102,7 @@ def test_an_item_may_hold_several_casts_in_a_phase() -> None:
     "entry", [lasting(casts=2), spell(duration="one_turn", in_play=True, casts=2)]
 )
 def test_spells_that_cannot_be_repeated(entry: Data) -> None:
-    with pytest.raises(ScenarioError, match="casts: expected 1 for a spell in play"):
+    with pytest.raises(ScenarioError, match="casts: expected 1, as the spell"):
         game(army(wizard(4, entry)))
 
 

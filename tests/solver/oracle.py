@@ -29,7 +29,7 @@ Row = tuple[int, int, tuple[Effect, ...]]
 class Spell:
     """A spell of fixed points; `lasts` is empty for an instant.
 
-    Of the spells with the same `attempt`, one may be attempted in a phase; 0 for no such limit.
+    Spells with the same `attempt` share one attempt in a phase; 0 for no such limit.
     """
 
     wizard: int

@@ -16,7 +16,7 @@ from wfb_gym.engine.state import Node, State
 from wfb_gym.engine.strikes import current_strike, most_of_strike, strike_on_victim
 from wfb_gym.engine.targets import models_left
 from wfb_gym.packing.records import HIT_DICE, EffectKind, HitDice, PackedScenario, PackedStrike
-from wfb_gym.rules.damage import HitsRead, ModelHit, hits_of_dice, result_of, wounds_of_dice
+from wfb_gym.rules.damage import HitsRead, ModelHit, die_result, hits_of_dice, wounds_of_dice
 from wfb_gym.rules.dice import FACES
 from wfb_gym.rules.sharing import odd_hits
 from wfb_gym.rules.wounds import DICE_PER_HIT
@@ -99,7 +99,7 @@ def _read_strike(packed: PackedScenario, state: State, faces: Sequence[int]) -> 
         what = f"{what} and 1 for the Strength" if what else "1 for the Strength"
         if len(faces) == used:
             return OpenRoll(0, used, 1, what)
-        strength, faces_of_strength = result_of(faces[used], faces_of_strength), 0
+        strength, faces_of_strength = die_result(faces[used], faces_of_strength), 0
         used += 1
     hit = ModelHit(
         abs(strength) or None,
@@ -200,7 +200,7 @@ def _read_hits_with_strength(
         return OpenRoll(0, len(faces), missing, words)
     wounds = 0
     for first in range(0, dice * hits, dice):
-        strength = result_of(faces[first], faces_of_strength)
+        strength = die_result(faces[first], faces_of_strength)
         rolled = faces[first + 1 : first + dice]
         wounds += wounds_of_dice(rolled, hit._replace(strength=strength), each)
     return OpenRoll(min(wounds, most), dice * hits, 0, words)

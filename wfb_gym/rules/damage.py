@@ -134,7 +134,7 @@ def strength_against(strength_by_armour: Sequence[int], armour_save: int) -> int
     return middle if armour_save == 5 else strong
 
 
-def result_of(die: int, faces: int) -> int:
+def die_result(die: int, faces: int) -> int:
     """Return the result of a D6 as a die with `faces` faces: a D3 is half a D6, rounded up."""
     return -(-die * faces // FACES)
 
@@ -239,7 +239,7 @@ def hits_of_dice(hits: str, dice: Sequence[int], extra: str | None = None) -> Hi
     _check(dice)
     if len(dice) < thrown:
         return HitsRead(0, 0, thrown - len(dice) + (_dice_of(extra).dice if extra else 0))
-    total, used = added + sum(result_of(die, faces) for die in dice[:thrown]), thrown
+    total, used = added + sum(die_result(die, faces) for die in dice[:thrown]), thrown
     chained = hits == _CHAIN
     while chained:
         if len(dice) < used + 2:

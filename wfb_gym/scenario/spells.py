@@ -190,7 +190,7 @@ class SpellVersion(StrictModel):
         elif self.in_play and self.picks_target and self.in_play_on is None:
             yield self.problem_at("in_play_on", "the unit or character that it affects")
         if self.casts > 1 and (self.in_play or self.is_delayed or self.duration == _REMAINS):
-            expected = "1 for a spell in play, one that remains in play or one that lands later"
+            expected = "1, as the spell is or remains in play, or lands later"
             yield self.problem_at("casts", expected)
 
 
@@ -290,7 +290,7 @@ def _effect_keys(data: Mapping[str, Any]) -> list[str]:
 
 
 def _with_alternatives(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a spell's entry with complete alternatives: other keys are those of the spell."""
+    """Return a spell's entry with complete alternatives: the spell supplies the other keys."""
     others = data.get("alternatives")
     if not isinstance(others, list | tuple):
         return data
