@@ -81,7 +81,7 @@ _ANY_ENGAGED = (*_ON_OWN_SIDE, "point")
 _ON_ONE_UNIT = ("template", "front_rank", "every_model")
 _SAVE_CLASSES = 3
 _STRENGTHS = ("strength", "strength_by_armour", "strength_dice")
-_BY_POSITION = ("line", "template", "front_rank", "every_model")
+_BY_POSITION = ("line", *_ON_ONE_UNIT)
 _NO_VALUE = "no value"
 
 
