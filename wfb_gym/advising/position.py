@@ -47,6 +47,7 @@ class RequestedPosition:
         request: the request.
         scenario: the scenario with the armies in the request.
         title: the scenario's name or, without a scenario, the wizards in words.
+        values: the values used for spells of a lore without points in the request.
         names: display names used in the scenario.
         known: the spells that the request gives to wizards who roll them, by army and wizard.
         selecting: the battle at the first roll or swap of spells that the request leaves open, to
@@ -61,7 +62,8 @@ class RequestedPosition:
 
     def __init__(self, request: PositionRequest) -> None:
         check_request(request)
-        self.request, self.scenario = request, scenario_of_request(request)
+        self.request = request
+        self.scenario, self.values = scenario_of_request(request)
         self.title = wizards_title(request) if request.scenario is None else self.scenario.name
         self.names = names = ScenarioNames(self.scenario)
         self._spells = [

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from wfb_gym.advising.typical_target import SpellValue, TargetError, typical_value
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.errors import printable, shortened
@@ -35,6 +36,7 @@ class PositionRequest:
 
     scenario: str | None = None
     wizard: Sequence[Sequence[str]] = ()
+    target: str | None = None
     ruleset: str | None = None
     power: int | None = None
     own: Sequence[int] = ()
@@ -49,6 +51,13 @@ class PositionRequest:
     phases: int | None = None
     spells: Sequence[Sequence[str]] = ()
     rolled: Sequence[Sequence[str]] = ()
+
+
+class RequestedScenario(NamedTuple):
+    """The scenario of a request, and the values of spells without points in the request."""
+
+    scenario: Scenario
+    values: tuple[SpellValue, ...] = ()
 
 
 class KnownSpells(NamedTuple):
@@ -85,8 +94,9 @@ def check_completeness(request: PositionRequest) -> None:
             raise PositionError(f"--{option}", expected, "neither" if missing[1:] else "none")
 
 
-def scenario_of_request(request: PositionRequest) -> Scenario:
+def scenario_of_request(request: PositionRequest) -> RequestedScenario:
     """Load the scenario, applying the request's wizards, scrolls and ruleset."""
+    values: list[SpellValue] = []
     if request.scenario is None:
         where = "--wizard"
         data: dict[str, Any] = {"name": "wizards", "caster": {}, "dispeller": {}}
@@ -99,14 +109,17 @@ def scenario_of_request(request: PositionRequest) -> Scenario:
         where = loaded.name
         data = dict(loaded)
     if request.wizard:
-        data["caster"] = dict(data["caster"]) | {"wizards": _wizards(request)}
+        data["caster"] = dict(data["caster"]) | {"wizards": _wizards(request, values)}
     if request.ruleset is not None:
         data["ruleset"] = request.ruleset
     scenario = scenario_from_dict(data, where)
-    if request.scrolls is None:
-        return scenario
-    dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
-    return scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
+    if request.target is not None and not values:
+        expected = "--wizard with a spell of a lore without points, and no scenario"
+        raise PositionError("--target", expected, request.target)
+    if request.scrolls is not None:
+        dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
+        scenario = scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
+    return RequestedScenario(scenario, tuple(values))
 
 
 def known_spells(
@@ -150,8 +163,8 @@ def wizards_title(request: PositionRequest) -> str:
     return " and ".join(f"level {wizard[0]} wizard" for wizard in request.wizard)
 
 
-def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
-    """Parse the wizards on the command line."""
+def _wizards(request: PositionRequest, values: list[SpellValue]) -> list[dict[str, Any]]:
+    """Parse the wizards on the command line; add the values of spells without points."""
     wizards: list[dict[str, Any]] = []
     for number, (level, *spells) in enumerate(request.wizard, 1):
         if level not in _PROFILES:
@@ -161,19 +174,31 @@ def _wizards(request: PositionRequest) -> list[dict[str, Any]]:
         if not spells:
             raise PositionError("--wizard", f"spells after the level {level}", "none")
         _reject_split_names(spells)
+        name = "Wizard" if len(request.wizard) == 1 else f"Wizard {number}"
+        wizard = {"name": name, "profile": _PROFILES[level], "level": int(level)}
         known: list[dict[str, Any]] = []
         for text in spells:
-            spell = _spell(text, request.scenario is None)
+            spell = _spell(text)
             copies = sum(other["name"].split(" #")[0] == spell["name"] for other in known)
             if copies and "casting_value" not in spell:  # a spell from a lore is known only once
                 raise PositionError("--wizard", "each spell once", f"{spell['name']} twice")
             if copies:
                 spell["name"] += f" #{copies + 1}"
+            if "worth" not in spell and request.scenario is None:
+                value = _value_without_points(spell["name"], wizard, request.target)
+                spell["worth"] = value.points
+                values.append(value)
             known.append(spell)
-        name = "Wizard" if len(request.wizard) == 1 else f"Wizard {number}"
-        wizard = {"name": name, "profile": _PROFILES[level], "level": int(level), "spells": known}
-        wizards.append(wizard)
+        wizards.append({**wizard, "spells": known})
     return wizards
+
+
+def _value_without_points(spell: str, wizard: dict[str, Any], target: str | None) -> SpellValue:
+    try:
+        return typical_value(spell, wizard, target)
+    except TargetError as error:
+        option, found = ("--wizard", spell) if target is None else ("--target", target)
+        raise PositionError(option, error.expected, repr(found)) from None
 
 
 def _reject_split_names(texts: Sequence[str]) -> None:
@@ -192,8 +217,8 @@ def _reject_split_names(texts: Sequence[str]) -> None:
                 raise PositionError("--wizard", f'quotes: "{words}"', f"{words} without quotes")
 
 
-def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
-    """Parse a spell on the command line: ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
+def _spell(text: str) -> dict[str, Any]:
+    """Parse a spell: ``Fire Ball``, ``Fire Ball=20``, ``8=40`` or ``8+=40``."""
     name, equals, points = text.partition("=")
     lores = [spell.name for spell in lore_spells()]
     spell: dict[str, Any] = {"name": find_name(lores, name.strip())}
@@ -214,7 +239,7 @@ def _spell(text: str, worth_needed: bool) -> dict[str, Any]:
         except ValueError:
             expected = f"the value of {spell['name']} in points after the ="
             raise PositionError("--wizard", expected, repr(points)) from None
-    elif worth_needed or "casting_value" in spell:
+    elif "casting_value" in spell:
         expected = f"the spell's value in points, such as {text.strip()}=20"
         raise PositionError("--wizard", expected, repr(text))
     return spell

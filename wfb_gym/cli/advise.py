@@ -34,6 +34,10 @@ _NOTICED = 0.005
 
 _EXAMPLES = """\
 examples:
+  python -m wfb_gym advise --wizard 2 "Fire Ball" "Fiery Blast"
+      a level 2 wizard; spells are worth their expected points at a typical target
+  python -m wfb_gym advise --wizard 2 "Fire Ball" "Fiery Blast" --target "25 Orc Boyz"
+      the same at a given unit
   python -m wfb_gym advise --wizard 4 "Fire Ball=20" "8=40" "11=60" --power 6 --dispel 4 --scrolls 1
       a level 4 wizard with Fire Ball, worth 20 points, and spells that take 8+ and 11+
   python -m wfb_gym advise archmage-duel --power 3 --dispel 2 --scrolls 0 --tried "Burning Head"
@@ -66,8 +70,11 @@ class AdviseOptions:
 
     Attributes:
         scenario: bundled name or file.
-        wizard: a wizard of the caster: its level, then each spell as NAME=POINTS (a lore's spell)
-            or VALUE=POINTS (a casting value); repeat for several wizards.
+        wizard: a wizard of the caster: its level, then each spell as NAME (a lore's spell, worth
+            its expected points at the target), NAME=POINTS or VALUE=POINTS (a casting value);
+            repeat for several wizards.
+        target: the enemy unit for spells without points: a profile, such as "Orc Boyz" or "30 Orc
+            Boyz" (default: 20 models of Toughness 3, without armour, at 6 points each).
         ruleset: the edition (default: 6e).
         spells: name of a wizard that rolls its spells, then the spells it has, by name or number;
             repeat for several wizards (default: the average over its rolls).
@@ -96,6 +103,7 @@ class AdviseOptions:
 
     scenario: str | None = option(None, positional=True)
     wizard: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("LEVEL", "SPELL"))
+    target: str | None = option(None, group=_ARMIES, metavar="PROFILE")
     ruleset: str | None = option(None, group=_ARMIES, choices=("6e", "7e"))
     spells: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("WIZARD", "SPELL"))
     rolled: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("WIZARD", "SPELL"))
@@ -188,6 +196,7 @@ def _document(position: "RequestedPosition", advice: "Advice") -> dict[str, Any]
         "is_exact": advice.is_exact,
         "method": advice.method,
         "plays": [play._asdict() for play in advice.plays],
+        "values": [value._asdict() for value in position.values],
         "notes": position.scenario.notes,
     }
     if advice.rolls is not None:
@@ -245,7 +254,8 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     # An estimate covers this phase, including its effect on later ones.
     horizon = position.horizon() if advice.is_exact else "This phase"
     lines.append(f"{horizon} is {words}{_precision(advice.rolls)}.")
-    lines += [*_estimate_lines(position, advice), *position.scenario.notes]
+    lines += [*_value_lines(position), *_estimate_lines(position, advice)]
+    lines += position.scenario.notes
     rows = [("POINTS", "DIFFERENCE", "PLAY", "CHANCE", "")]
     for number, (play, value, difference, _, chance) in enumerate(advice.plays):
         less = format_exact_points(difference) if number else ""
@@ -256,6 +266,17 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     if advice.rolls is not None and advice.rolls.spells:
         lines += _rolls_lines(position, advice.rolls)
     return lines
+
+
+def _value_lines(position: "RequestedPosition") -> list[str]:
+    """Return the values used for spells without points, in one line for each target."""
+    by_target: dict[str, list[str]] = defaultdict(list)
+    for value in position.values:
+        by_target[value.target].append(f"{value.spell} {format_exact_points(value.points)}")
+    return [
+        f"Spell values{f' at {target}' if target else ''}: {', '.join(spells)} points."
+        for target, spells in by_target.items()
+    ]
 
 
 def _beneficiary(position: "RequestedPosition") -> str:
