@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.advising.request import (
     SCROLL,
+    KnownSpells,
     PositionError,
     PositionRequest,
     check_completeness,
@@ -32,16 +33,17 @@ from wfb_gym.engine.state import STATE, DispelAttempt, Node
 from wfb_gym.packing import pack
 from wfb_gym.rules.dice import FACES
 from wfb_gym.scenario.characters import Wizard
-from wfb_gym.scenario.sizes import DICE, NO_BEARER, WIZARDS
+from wfb_gym.scenario.sizes import DICE, LORE_SPELLS, NO_BEARER, WIZARDS
 from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
+from wfb_gym.transcripts import TextCodeError, position_from_id, position_id
 from wfb_gym.view.effects import spell_words
 from wfb_gym.view.hidden_sets import ALL_ARMIES, known_items
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, power_phrase
 
 
 class RequestedPosition:
-    """The position in a scenario's first phase that a request describes.
+    """The position that a request describes: in a scenario's first phase, or given by its id.
 
     Attributes:
         request: the request.
@@ -58,11 +60,15 @@ class RequestedPosition:
     Raises:
         ScenarioError: if the scenario does not exist or is invalid.
         PositionError: if no sequence of plays leads to the requested position.
+        TextCodeError: if the request's position id is invalid.
     """
 
     def __init__(self, request: PositionRequest) -> None:
         check_request(request)
         self.request = request
+        if request.position is not None:
+            self._read_id(request.position)
+            return
         self.scenario, self.values = scenario_of_request(request)
         self.title = wizards_title(request) if request.scenario is None else self.scenario.name
         self.names = names = ScenarioNames(self.scenario)
@@ -88,6 +94,37 @@ class RequestedPosition:
             raise PositionError(self.title, expected, found)
         else:
             self.battle = self.reach(self.battle)
+
+    def _read_id(self, text: str) -> None:
+        """Take the scenario and the position from an id."""
+        self.scenario, self.battle, _, _ = position_from_id(text)
+        self.title, self.values = self.scenario.name, ()
+        self.names = ScenarioNames(self.scenario)
+        self._packed = self.battle.packed_scenarios
+        self.known, self.selecting = {}, None
+        if self.battle.node == Node.SWAP_SPELL:
+            self.selecting = self.battle
+            army, wizard = divmod(int(self.battle.state.cursor), WIZARDS)
+            who = self.battle.packed.armies[army].wizards[wizard]
+            drawn = int(self.battle.state.known[army]) >> int(who.first_spell)
+            self.known[army, wizard] = KnownSpells(drawn & ((1 << LORE_SPELLS) - 1), True)
+
+    @property
+    def id(self) -> str | None:
+        """The position's id, or None if it is not at a decision or differs from the scenario.
+
+        For example, a request may have more dice than the scenario allows.
+        """
+        if self.request.position is not None:
+            return self.request.position.strip()
+        if not self.battle.is_decision():
+            return None
+        text = position_id(self.scenario, self.battle)
+        try:
+            position_from_id(text)
+        except TextCodeError:
+            return None
+        return text
 
     def reach(self, beginning: Battle) -> Battle:
         """Return the requested position, given a start of the phase with the spells selected."""
@@ -121,9 +158,11 @@ class RequestedPosition:
 
         Hidden scrolls are not counted.
         """
-        state, wizards = self.battle.state, len(self.scenario.caster.wizards)
-        slots, bearers = self.names.items[1], self.scenario.dispeller.characters
-        known = known_items(self.names, self.battle, 1, not self.hides_items(1))
+        state = self.battle.state
+        active = int(state.active)
+        wizards, enemy = len(self.scenario.armies[active].wizards), 1 - active
+        slots, bearers = self.names.items[enemy], self.scenario.armies[enemy].characters
+        known = known_items(self.names, self.battle, enemy, not self.hides_items(enemy))
         return {
             "power": int(state.power),
             "own": [int(dice) for dice in state.own_dice[:wizards]],
@@ -138,9 +177,10 @@ class RequestedPosition:
 
     def summary(self) -> str:
         """Describe the remaining dice and scrolls, and any spell being cast."""
-        pools, state, total = self.pools(), self.battle.state, self.request.total
+        pools, state = self.pools(), self.battle.state
+        total = int(state.number) if self.request.total is None else self.request.total
         power = power_phrase(pools["power"], pools["own"])
-        which = "known scroll" if self.hides_items(1) else "scroll"
+        which = "known scroll" if self.hides_items(1 - int(state.active)) else "scroll"
         scrolls = f"{pools['scrolls'] or 'no'} {which}{'' if pools['scrolls'] == 1 else 's'}"
         text = f"{power} against {dice_phrase(pools['dispel'], 'dispel')} and {scrolls}"
         if state.spell:
@@ -157,6 +197,9 @@ class RequestedPosition:
         if self.selecting is None and self.battle.node != Node.NOMINATE:
             return "The situation"
         whole, request = "phase" if self.scenario.phases == 1 else "battle", self.request
+        if request.position is not None:
+            begins = self.selecting or self.battle.key() == Battle(self._packed).key()
+            return f"The {whole}" if begins else f"The rest of the {whole}"
         # Without a scenario, the dice are those at the start of the phase.
         dice = (request.power, request.dispel, request.own or None)
         has_left = request.scenario is not None and any(each is not None for each in dice)

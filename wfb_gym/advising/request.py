@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from wfb_gym.advising.typical_target import SpellValue, TargetError, typical_value
@@ -51,6 +51,7 @@ class PositionRequest:
     phases: int | None = None
     spells: Sequence[Sequence[str]] = ()
     rolled: Sequence[Sequence[str]] = ()
+    position: str | None = None
 
 
 class RequestedScenario(NamedTuple):
@@ -69,8 +70,14 @@ class KnownSpells(NamedTuple):
 
 def check_request(request: PositionRequest) -> None:
     """Reject contradictory options and impossible numbers."""
+    if request.position is not None:
+        for field in fields(request):
+            if field.name != "position" and getattr(request, field.name) not in (None, ()):
+                expected = "no other description of the position"
+                raise PositionError("--position", expected, f"{field.name.replace('_', '-')} too")
+        return
     if request.scenario is None and not request.wizard:
-        raise PositionError("situation", "a scenario or --wizard", "neither")
+        raise PositionError("situation", "a scenario, --wizard or --position", "none")
     pools = ("power", request.power), ("dispel", request.dispel), ("scrolls", request.scrolls)
     for option, number in (*pools, *(("own", dice) for dice in request.own)):
         if number is not None and not 0 <= number <= DICE:

@@ -70,6 +70,8 @@ class AdviseOptions:
 
     Attributes:
         scenario: bundled name or file.
+        position: the id of a position, as printed by "share" in play or by --json, instead of a
+            scenario and the other options that describe a position.
         wizard: a wizard of the caster: its level, then each spell as NAME (a lore's spell, worth
             its expected points at the target), NAME=POINTS or VALUE=POINTS (a casting value);
             repeat for several wizards.
@@ -102,6 +104,7 @@ class AdviseOptions:
     """
 
     scenario: str | None = option(None, positional=True)
+    position: str | None = option(None, metavar="ID")
     wizard: tuple[tuple[str, ...], ...] = option((), group=_ARMIES, metavar=("LEVEL", "SPELL"))
     target: str | None = option(None, group=_ARMIES, metavar="PROFILE")
     ruleset: str | None = option(None, group=_ARMIES, choices=("6e", "7e"))
@@ -131,6 +134,7 @@ def _run(options: AdviseOptions) -> None:
     from wfb_gym.advising.request import PositionError, PositionRequest
     from wfb_gym.scenario import ScenarioError
     from wfb_gym.solver import TooLarge
+    from wfb_gym.transcripts import TextCodeError
 
     if options.samples < 1:
         raise UsageError(f"--samples: expected 1 or more, found {options.samples}")
@@ -152,6 +156,8 @@ def _run(options: AdviseOptions) -> None:
             raise
     except TooLarge as error:
         raise UsageError(f"{error}; try fewer dice, spells or phases (--phases 1)") from error
+    except TextCodeError as error:
+        raise UsageError(f"--position: {error}") from error
     except (ScenarioError, PositionError) as error:
         raise UsageError(str(error)) from error
     if options.json:
@@ -188,6 +194,7 @@ def _document(position: "RequestedPosition", advice: "Advice") -> dict[str, Any]
     battle = position.battle
     document: dict[str, Any] = {
         "scenario": position.title,
+        "position": position.id,
         "mover": _beneficiary(position),
         "node": battle.node.name.lower(),
         **({} if position.selecting else position.pools()),
@@ -370,6 +377,7 @@ def _hidden_document(advice: "HiddenAdvice") -> dict[str, Any]:
     )
     return {
         "scenario": position.title,
+        "position": position.id,
         "mover": SEATS[advice.mover],
         "node": position.battle.node.name.lower(),
         **position.pools(),

@@ -16,7 +16,7 @@ from wfb_gym.engine.nodes import NODES
 from wfb_gym.engine.state import Node
 from wfb_gym.render.ansi import AnsiStyle, battlefield_lines, event_lines, position_lines
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import NarratedBattle, Transcript
+from wfb_gym.transcripts import NarratedBattle, SharedPosition, Transcript
 from wfb_gym.transcripts.game import Game
 from wfb_gym.view.choices import nomination_words, view_decision
 from wfb_gym.view.events import Event, redact_event
@@ -29,7 +29,8 @@ _HELP = ("help", "h")
 _MAP = ("battlefield", "map")
 _POSITION = ("position", "table")
 _UNDO = ("undo", "back")
-_COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO)
+_SHARE = ("share", "id")
+_COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO, *_SHARE)
 _LIKE_A_COMMAND = 0.7
 """Minimum similarity (`difflib` ratio) for an answer to count as a mistyped command."""
 _YES, _NO = ("y", "yes"), ("n", "no")
@@ -38,6 +39,7 @@ Answer with a number, or with the beginning of a choice: fireball, 3 dice, scrol
 ?            show the odds of the dice and the value of every choice
 battlefield  show the battlefield (or: map)
 position     show both sides: dice, wizards, spells, units
+share        print the position as a text for play --position and advise --position (or: id)
 undo         go back to your previous decision; repeated rolls give the same dice
 quit         leave the table"""
 
@@ -55,6 +57,7 @@ class ConsoleGame:
         seat: the person's seat, 0 or 1.
         opponent: the opponent's name.
         seed: seed for the dice, 0 or more. If None, the seed is random.
+        start: a position of the scenario to start from.
         confirm: whether to ask for confirmation before a spell is nominated.
         ask: function that prompts for an answer. If it raises `EOFError`, the game ends.
         show: function that prints a line.
@@ -72,11 +75,12 @@ class ConsoleGame:
         opponent: str,
         seed: int | None = None,
         *,
+        start: SharedPosition | None = None,
         confirm: bool = False,
         ask: Callable[[str], str] = input,
         show: Callable[[str], Any] = print,
     ) -> None:
-        self._game = Game(scenario, seat, opponent, seed)
+        self._game = Game(scenario, seat, opponent, seed, start=start)
         self._choices = ChoiceList(scenario)
         self._confirm, self._ask, self._show = confirm, ask, show
         self._style = AnsiStyle(None if sys.stdout.isatty() else False)
@@ -151,6 +155,8 @@ class ConsoleGame:
             elif answer in _POSITION:
                 self._show_position()
                 self._show_choices(always_odds)
+            elif answer in _SHARE:
+                self._show(game.position_id())
             elif answer in _UNDO:
                 if game.decisions:
                     return None

@@ -14,8 +14,9 @@ from wfb_gym.opponents.policy_spec import NAMES, SHIPPED
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
-    from wfb_gym.transcripts import Transcript
+    from wfb_gym.transcripts import SharedPosition, Transcript
 
+_DEFAULT = "archmage-duel"
 _DESCRIPTION = """\
 Play either seat of a scenario against a scripted player, a saved model or an agent.
 At every decision the choices are numbered: answer with a number or with the first words of
@@ -28,6 +29,7 @@ examples:
       archmage-duel as the caster, against the veteran
   python -m wfb_gym play border-skirmish --seat dispeller --opponent greedy --seed 7
   python -m wfb_gym play orc-shaman-hunt --odds --transcript hunt.jsonl
+  python -m wfb_gym play --position p1.archmage-duel.Ah5lAK5VpJ
   python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
       against a network that comes with the package (the extra "train")
 
@@ -43,7 +45,8 @@ class PlayOptions:
     """Options of ``play``.
 
     Attributes:
-        scenario: bundled name or file.
+        scenario: bundled name or file (default: archmage-duel).
+        position: start at the position with this id, as printed by "share" during a game.
         seat: your seat.
         opponent: an opponent of the list below, a saved model ending in .zip or .npz, or a network
             of the package, such as apprentice/caster.
@@ -55,7 +58,8 @@ class PlayOptions:
         no_history: do not keep the game in your history (see practise).
     """
 
-    scenario: str = option("archmage-duel", positional=True)
+    scenario: str | None = option(None, positional=True)
+    position: str | None = option(None, metavar="ID")
     seat: str = option("caster", choices=SEATS)
     opponent: str = option("veteran", metavar="NAME")
     seed: int | None = option(None, metavar="N")
@@ -71,7 +75,8 @@ class ReplayOptions:
     """Options of ``replay``.
 
     Attributes:
-        transcript: transcript file, written by `play --transcript` or by Python code.
+        transcript: transcript file, written by `play --transcript` or by Python code; or a battle
+            in one line, as printed at the end of a game.
         table: show both sides at the end.
         html: write a review of every decision to this HTML file instead of printing.
     """
@@ -85,6 +90,8 @@ def _play(options: PlayOptions) -> None:
     from wfb_gym.cli.console import ConsoleGame
     from wfb_gym.scenario import load_scenario
     from wfb_gym.solver import TooLarge
+    from wfb_gym.transcripts import game_line
+    from wfb_gym.transcripts.text_codes import is_named
 
     if options.seed is not None and options.seed < 0:
         raise UsageError(f"--seed: expected 0 or more, found {options.seed}")
@@ -97,14 +104,18 @@ def _play(options: PlayOptions) -> None:
         )
     if options.public and not options.transcript:
         raise UsageError("--public: expected --transcript with it, found none")
+    start = None
     try:
-        scenario = load_scenario(options.scenario)
+        if options.position is not None:
+            start = _position(options)
+        scenario = load_scenario(options.scenario or _DEFAULT) if start is None else start.scenario
         with printed_lines("play"):  # an optimal opponent solves the scenario
             game = ConsoleGame(
                 scenario,
                 seat_number(options.seat),
                 options.opponent,
                 options.seed,
+                start=start,
                 confirm=not options.yes,
             )
     except TooLarge as error:
@@ -113,6 +124,10 @@ def _play(options: PlayOptions) -> None:
     except (ValueError, OSError, ImportError) as error:
         raise UsageError(str(error)) from error
     game.play(always_odds=options.odds)
+    if start is None and is_named(scenario):
+        transcript = game.transcript()
+        line = game_line(transcript.published() if options.public else transcript)
+        print(f"The battle in one line, for replay: {line}")
     if options.transcript:
         from wfb_gym.transcripts import write
 
@@ -132,20 +147,44 @@ def _play(options: PlayOptions) -> None:
         raise SystemExit(INTERRUPTED)
 
 
+def _position(options: PlayOptions) -> "SharedPosition":
+    """Return the position to start from."""
+    from wfb_gym.transcripts import TextCodeError, position_from_id
+
+    for name in ("scenario", "transcript"):
+        if getattr(options, name):
+            label = "--transcript" if name == "transcript" else name
+            raise UsageError(
+                f"{label}: expected none with --position, found {getattr(options, name)}"
+            )
+    try:
+        return position_from_id(options.position or "")
+    except TextCodeError as error:
+        raise UsageError(f"--position: {error}") from error
+
+
 def _replay(options: ReplayOptions) -> None:
     from wfb_gym.render.ansi import AnsiStyle, event_lines, position_lines
-    from wfb_gym.transcripts import TranscriptError, read, replay
+    from wfb_gym.transcripts import (
+        TextCodeError,
+        TranscriptError,
+        read,
+        replay,
+        transcript_from_line,
+    )
+    from wfb_gym.transcripts.game_lines import is_game_line
     from wfb_gym.view.hidden_sets import ALL_ARMIES
     from wfb_gym.view.names import points_phrase
     from wfb_gym.view.position import view_position
 
     try:
-        transcript = read(options.transcript)
+        is_line = is_game_line(options.transcript)
+        transcript = (transcript_from_line if is_line else read)(options.transcript)
         if options.html:
             _write_review(transcript, options.html)
             return
         narrated, events = replay(transcript)
-    except (OSError, TranscriptError) as error:
+    except (OSError, TextCodeError, TranscriptError) as error:
         raise UsageError(str(error)) from error
     style = AnsiStyle(None if sys.stdout.isatty() else False)
     first, other = transcript.players

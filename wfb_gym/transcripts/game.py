@@ -5,16 +5,19 @@ The terminal game and the web UI are built on this module. The rules are in the 
 
 import secrets
 from collections.abc import Iterator
+from random import Random
 from typing import Any, NamedTuple
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
+from wfb_gym.transcripts.position_ids import SharedPosition, position_id
 from wfb_gym.transcripts.recording import make_seeded_chooser, play_on, rng_of_seed
 from wfb_gym.transcripts.transcript import Transcript, player_label
 from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.events import Event
+from wfb_gym.view.hidden_sets import sets_that_may_be
 
 YOU = "you"
 """The person's name in a transcript."""
@@ -40,9 +43,11 @@ class Game:
         seat: the person's seat, 0 or 1.
         opponent: any name accepted by `wfb_gym.players.registry.make_agent`.
         seed: seed for the dice, 0 or more. If None, the seed is random.
+        start: a position of the scenario to start from. Hidden items that it leaves out are dealt.
 
     Attributes:
         narrated: the battle.
+        start: the position that the game started from, or None for the start of the battle.
         seat: the person's seat.
         opponent: the opponent's name.
         seed: seed for the dice.
@@ -57,16 +62,33 @@ class Game:
     """
 
     def __init__(
-        self, scenario: Scenario, seat: int, opponent: str, seed: int | None = None
+        self,
+        scenario: Scenario,
+        seat: int,
+        opponent: str,
+        seed: int | None = None,
+        *,
+        start: SharedPosition | None = None,
     ) -> None:
         self.seed = secrets.randbelow(2**31) if seed is None else seed
         self.seat, self.opponent = seat, opponent
-        self.narrated = NarratedBattle(scenario)
+        self.narrated, self.start = NarratedBattle(scenario), start
+        if start is not None:
+            self._begin_at(start)
         other = make_seeded_chooser(opponent, self.narrated, 1 - seat, self.seed)
         self._players = (None, other) if seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)
         self.events: list[Event] = []
         self._checkpoints: list[_Checkpoint] = []
+
+    def _begin_at(self, start: SharedPosition) -> None:
+        """Go to a position, and deal the hidden items that it leaves out."""
+        narrated, random = self.narrated, Random(self.seed)
+        narrated.set_state(start.battle.state, start.battle.points, start.visible.copy())
+        for army in start.unknown:
+            sets = sets_that_may_be(narrated.names, narrated.battle, army)
+            (dealt,) = random.choices(sets, [each.chance for each in sets])
+            narrated.deal_instead(army, dealt.kind)
 
     @property
     def battle(self) -> Battle:
@@ -132,8 +154,25 @@ class Game:
         del self.events[checkpoint.events :]
         del self._checkpoints[decision:]
 
+    def position_id(self) -> str:
+        """Return the id of the current position, without the enemy's hidden items.
+
+        Raises:
+            ValueError: if the position is not at a decision.
+        """
+        narrated = self.narrated
+        return position_id(
+            narrated.scenario, self.battle, visible=narrated.visible, known=(self.seat,)
+        )
+
     def transcript(self) -> Transcript:
-        """Return the transcript of the battle so far."""
+        """Return the transcript of the battle so far.
+
+        Raises:
+            ValueError: if the game did not start at the start of the battle.
+        """
+        if self.start is not None:
+            raise ValueError("transcript: expected a game from the start of the battle")
         other = player_label(self.opponent)
         players = (YOU, other) if self.seat == 0 else (other, YOU)
         battle, events = self.battle, tuple(self.events)

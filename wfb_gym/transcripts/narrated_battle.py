@@ -24,7 +24,7 @@ from wfb_gym.view.events import Event, describe
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import PositionView, view_position
 
-_FIELDS = (
+VISIBLE_FIELDS = (
     "marks", "known", "unit_wounds", "fleeing", "items", "level", "wounds", "lock", "contacts",
     "markers",
 )  # fmt: skip
@@ -170,12 +170,12 @@ class NarratedBattle:
         """Return the visible position as a state in the battle with extra phases."""
         states = new_states(1)
         states[0] = before.state
-        for field in _FIELDS:
+        for field in VISIBLE_FIELDS:
             states[field] = self.visible.state[field]
         return states
 
     def _show(self, states: Records[State]) -> None:
         """Set `visible` to the position, with some fields from the battle with extra phases."""
         self.visible = self.battle.copy()
-        for field in _FIELDS + (_FIELDS_AT_END if self.battle.is_over else ()):
+        for field in VISIBLE_FIELDS + (_FIELDS_AT_END if self.battle.is_over else ()):
             self.visible.state[field] = states[0][field]

@@ -384,7 +384,7 @@ def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
     line, is_deal_unknown = 1, [False] * ARMIES
     for line, event in enumerate(transcript.events, 2):  # line 1 is the header
         error_at = partial(TranscriptError.at, transcript.source, line)
-        again = _replay_event(narrated, event, is_deal_unknown, error_at)
+        again = replay_event(narrated, event, is_deal_unknown, error_at)
         if not abs(event.points - again.points) <= POINTS_TOLERANCE:
             raise error_at(f'"points": {again.points}', event.points)
         yield again
@@ -395,13 +395,26 @@ def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
         raise error_at(f'"result": {battle.points}', transcript.points)
 
 
-def _replay_event(
+def replay_event(
     narrated: NarratedBattle,
     event: Event,
     is_deal_unknown: list[bool],
     error_at: Callable[[str, object], TranscriptError],
 ) -> Event:
-    """Replay an event; `is_deal_unknown` is set for armies whose deal the transcript leaves out."""
+    """Replay an event and check it against the rules.
+
+    Args:
+        narrated: the battle before the event.
+        event: the event; its points and words are not checked.
+        is_deal_unknown: for each army, whether the transcript leaves out its deal; it is updated.
+        error_at: returns the error for an expected and a found value.
+
+    Returns:
+        The event, as described by this version.
+
+    Raises:
+        TranscriptError: if the event is not possible.
+    """
     battle = narrated.battle
     if battle.is_over:
         raise error_at("the result, because the battle is over", f"a {event.kind}")
