@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.transcripts import SharedPosition
 
 
 def play_in_console(
@@ -14,6 +15,7 @@ def play_in_console(
     opponent: str = "veteran",
     seed: int = 3,
     confirm: bool = False,
+    start: SharedPosition | None = None,
 ) -> tuple[ConsoleGame, list[str]]:
     """Play a battle with these answers; returns the lines of prompts, answers and output."""
     shown: list[str] = []
@@ -28,7 +30,8 @@ def play_in_console(
         return answer
 
     game = ConsoleGame(
-        load_scenario(scenario), seat, opponent, seed, confirm=confirm, ask=ask, show=shown.append
-    )
+        load_scenario(scenario), seat, opponent, seed,
+        start=start, confirm=confirm, ask=ask, show=shown.append,
+    )  # fmt: skip
     game.play()
     return game, "\n".join(shown).splitlines()

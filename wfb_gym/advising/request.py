@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from wfb_gym.advising.typical_target import SpellValue, TargetError, typical_value
+from wfb_gym.advising.typical_target import SpellTargetError, SpellValue, typical_value
 from wfb_gym.scenario import Scenario, load_scenario, scenario_from_dict
 from wfb_gym.scenario.army import Army
 from wfb_gym.scenario.errors import printable, shortened
@@ -203,7 +203,7 @@ def _wizards(request: PositionRequest, values: list[SpellValue]) -> list[dict[st
 def _value_without_points(spell: str, wizard: dict[str, Any], target: str | None) -> SpellValue:
     try:
         return typical_value(spell, wizard, target)
-    except TargetError as error:
+    except SpellTargetError as error:
         option, found = ("--wizard", spell) if target is None else ("--target", target)
         raise PositionError(option, error.expected, repr(found)) from None
 

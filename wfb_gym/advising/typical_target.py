@@ -1,7 +1,7 @@
 """Expected points of a lore's spell against a typical target, for wizards without a scenario.
 
-The points are those of `odds` in a scenario with only the wizard and the target, which is in range
-and in sight. The typical target is the one to which the worths in ``data/lores.toml`` are compared.
+`view.odds` computes the points in a scenario with only the wizard and the target, which is in
+range and in sight. The worths in ``data/lores.toml`` are compared to the same typical target.
 """
 
 import re
@@ -44,7 +44,7 @@ class SpellValue(NamedTuple):
     target: str
 
 
-class TargetError(ValueError):
+class SpellTargetError(ValueError):
     """Raised for a target that does not exist or that the spell cannot affect.
 
     Attributes:
@@ -69,7 +69,7 @@ def typical_value(spell: str, wizard: dict[str, Any], target: str | None = None)
             for the typical target: unarmoured models of Toughness 3 at 6 points each.
 
     Raises:
-        TargetError: if the profile is unknown or the spell cannot affect the target.
+        SpellTargetError: if the profile is unknown or the spell cannot affect the target.
     """
     found = find_lore_spell(spell)
     assert found is not None
@@ -93,7 +93,7 @@ def typical_value(spell: str, wizard: dict[str, Any], target: str | None = None)
     points = round(odds.points, 2)
     if not points:
         points_given = f"the points of {spell}, such as {spell}=20"
-        raise TargetError(f"a unit that {spell} can affect" if profile else points_given)
+        raise SpellTargetError(f"a unit that {spell} can affect" if profile else points_given)
     is_on_unit = effect.target not in ("caster", "player", "friendly_character")
     return SpellValue(spell, points, _words(effect, unit, profile) if is_on_unit else "")
 
@@ -108,10 +108,10 @@ def _profile_of(target: str | None) -> tuple[UnitProfile | None, int]:
     name = find_name(profiles, wanted)
     if name is None:
         kind = "a unit of an army list"
-        raise TargetError(one_of(profiles, wanted, kind, '"python -m wfb_gym profiles"'))
+        raise SpellTargetError(one_of(profiles, wanted, kind, '"python -m wfb_gym profiles"'))
     models = int(counted[1]) if counted else min(_MODELS, profiles[name].max_models)
     if not 1 <= models <= MAX_MODELS:
-        raise TargetError(f"1 to {MAX_MODELS} models")
+        raise SpellTargetError(f"1 to {MAX_MODELS} models")
     return profiles[name], models
 
 

@@ -29,7 +29,8 @@ examples:
       archmage-duel as the caster, against the veteran
   python -m wfb_gym play border-skirmish --seat dispeller --opponent greedy --seed 7
   python -m wfb_gym play orc-shaman-hunt --odds --transcript hunt.jsonl
-  python -m wfb_gym play --position p1.archmage-duel.Ah5lAK5VpJ
+  python -m wfb_gym play --position ID
+      from a position on, whose ID the command "share" printed
   python -m wfb_gym play apprentice --seat dispeller --opponent apprentice/caster
       against a network that comes with the package (the extra "train")
 

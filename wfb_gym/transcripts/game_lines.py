@@ -80,7 +80,7 @@ def transcript_from_line(text: str) -> Transcript:
         if digits.number:
             raise ValueError("expected no more events")
         if narrated.battle.is_over != bool(flags & _OVER):
-            raise ValueError("expected a battle that is over only if the line says so")
+            raise ValueError("expected the end of the battle where the line marks it")
         points, over = narrated.battle.points, narrated.battle.is_over
         return Transcript(
             scenario, players, seed - 1 if seed else None, tuple(events), points, over,

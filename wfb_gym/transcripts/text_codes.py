@@ -11,7 +11,7 @@ import json
 import string
 import zlib
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wfb_gym.engine.state import STATE
 from wfb_gym.scenario import (
@@ -24,6 +24,7 @@ from wfb_gym.scenario import (
 )
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.scenario.errors import printable, shortened
+from wfb_gym.scenario.profiles import character_profiles, unit_profiles
 from wfb_gym.suggestions import one_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ _LENGTHS = {0: 0, 2: 1, 3: 2, 5: 3, 6: 4, 7: 5, 9: 6, 10: 7, 11: 8}
 _DIGITS_OF = {size: digits for digits, size in _LENGTHS.items()}
 _CHECKSUM = 4
 _OWN = "own"
+_FROM_LORE = ("casting_value", "duration", "effect")
 _MOST_SHOWN = 60
 _SMALL = 4
 """Numbers below it take the fewest bits; a power of two."""
@@ -159,14 +161,35 @@ def is_named(scenario: Scenario) -> bool:
 
 
 def _short_document_of(scenario: Scenario) -> bytes:
-    """Return the scenario's document without defaults, if it can be read back."""
-    document = _document_of(scenario)
-    try:
-        if scenario_from_dict(json.loads(document)) == scenario:
-            return document
-    except ScenarioError:
-        pass
+    """Return the shortest document that is read back as the same scenario."""
+    document = json.loads(_document_of(scenario))
+    for each in (_without_known_values(document), document):
+        try:
+            if scenario_from_dict(each) == scenario:
+                return json.dumps(each, ensure_ascii=False, separators=(",", ":")).encode()
+        except ScenarioError:
+            continue
     return scenario.model_dump_json().encode()
+
+
+def _without_known_values(value: Any) -> Any:
+    """Return a document without the values that its profiles and lores supply."""
+    if isinstance(value, list):
+        return [_without_known_values(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    known: dict[str, Any] = {}
+    if value.get("lore") is not None and "casting_value" in value:
+        known = {key: value[key] for key in _FROM_LORE if key in value}
+    elif "profile" in value:
+        name = value["profile"]
+        profile = unit_profiles().get(name) or character_profiles().get(name)
+        known = {} if profile is None else profile.model_dump(mode="json")
+    return {
+        key: _without_known_values(each)
+        for key, each in value.items()
+        if key not in known or known[key] != each
+    }
 
 
 def _own(parts: list[str]) -> Scenario:
@@ -252,7 +275,7 @@ class Writer:
 
 
 class Reader:
-    """Reads what a `Writer` wrote.
+    """Reads the numbers of a `Writer`.
 
     Raises:
         ValueError: in every method, if the data ends early or is invalid.

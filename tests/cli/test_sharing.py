@@ -1,0 +1,155 @@
+"""Positions and battles as text: ``--position``, ``share`` and game lines on the command line."""
+
+import io
+import re
+from typing import Any
+
+import pytest
+
+from tests.cli.console import play_in_console
+from tests.support.commands import CommandLine
+from tests.support.hidden import SCROLL, hidden_scenario, kinds
+from wfb_gym.engine.state import Node
+from wfb_gym.scenario import load_scenario
+from wfb_gym.transcripts import (
+    game_line,
+    position_from_id,
+    position_id,
+    record,
+    transcript_from_line,
+    write,
+)
+from wfb_gym.transcripts.game import Game
+
+DUEL = "archmage-duel"
+HEAD = "--cast 'Burning Head' --total 12 --power 2"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        DUEL,
+        f"{DUEL} --power 3 --dispel 2 --scrolls 0 --tried 'Burning Head'",
+        f"{DUEL} --nominated 'Burning Head'",
+        f"{DUEL} {HEAD} --dispel 4",
+        "border-skirmish --phases 1",
+        "seventh-edition-duel --power 2 --own 2 1 --tried 'Wizard Lord/Fire Bolt'",
+        "hidden-scroll --tried 'Fire Ball' --cast 'Fiery Blast' --total 9 --power 0",
+    ],
+)
+def test_advice_for_an_id_is_that_for_the_options(commands: CommandLine, options: str) -> None:
+    document = commands.document(f"advise {options}")
+    code = document["position"]
+    assert commands.document(f"advise --position {code}") == document
+    assert commands.output(f"advise --position {code}") == commands.output(f"advise {options}")
+
+
+def test_the_best_swap_of_spells_for_an_id(commands: CommandLine, tmp_path: Any) -> None:
+    path = tmp_path / "fire-army.toml"
+    path.write_text("""
+name = "fire-army"
+caster = { wizards = [{ name = "Bright Wizard", level = 2, lore = "Fire" }] }
+dispeller = { units = [{ profile = "Orc Boyz", models = 25 }] }
+""")
+    options = f"{path} --rolled 'Bright Wizard' 'Fiery Blast' 'Burning Head'"
+    document = commands.document(f"advise {options}")
+    assert document["node"] == "swap_spell"
+    assert commands.document(f"advise --position {document['position']}") == document
+
+
+def test_advice_in_the_second_phase_names_the_dice_of_both_sides(commands: CommandLine) -> None:
+    game = Game(load_scenario("border-skirmish"), 1, "random", seed=3)
+    list(game.play_on())
+    while not (game.battle.state.phase == 1 and game.battle.node == Node.NOMINATE):
+        game.act(min(game.choices()))
+        list(game.play_on())
+    state = game.battle.state
+    (line,) = [
+        line
+        for line in commands.output(f"advise --position {game.position_id()} --estimate").split(
+            "\n"
+        )
+        if line.startswith("border-skirmish: ")
+    ]
+    assert f"{state.power} power d" in line
+    assert f"against {state.dispel} dispel d" in line
+
+
+def test_impossible_dice_have_no_id(commands: CommandLine) -> None:
+    assert commands.document(f"advise {DUEL} --power 20")["position"] is None
+
+
+def test_share_prints_the_id_and_play_starts_there(commands: CommandLine) -> None:
+    game, shown = play_in_console(DUEL, ["burning head", "3 dice", "share", "pass"])
+    (line,) = [line for line in shown if line.startswith("p1.")]
+    shared = position_from_id(line)
+    assert "Your choice: share" in shown
+    _, again = play_in_console(DUEL, ["id"], start=shared)
+    assert line in again
+    menu = shown.index(line)
+    position = [each for each in shown[:menu] if each.startswith(f"{DUEL}, phase 1")][-1]
+    after = shown[: menu - 1]
+    after = after[len(after) - 1 - after[::-1].index(position) :]
+    assert again[again.index(position) : again.index(position) + len(after)] == after
+    assert game.transcript().over
+
+
+def test_a_shared_position_hides_the_enemys_items_and_deals_them_again() -> None:
+    scenario = hidden_scenario(dispeller=kinds([], [SCROLL]))
+    dealt, codes = set(), set()
+    for seed in range(12):
+        game = Game(scenario, 0, "veteran", seed)
+        list(game.play_on())
+        dealt.add(int(game.battle.state.hidden_set[1]))
+        codes.add(game.position_id())
+    assert (len(dealt), len(codes)) == (2, 1)
+    shared = position_from_id(codes.pop())
+    assert shared.unknown == (1,)
+    key = shared.battle.key()
+    again = {
+        int(Game(scenario, 0, "veteran", seed, start=shared).battle.state.hidden_set[1])
+        for seed in range(12)
+    }
+    assert again == dealt
+    assert shared.battle.key() == key
+
+
+def test_replay_takes_a_game_line(commands: CommandLine, tmp_path: Any) -> None:
+    transcript = record(DUEL, "greedy", "veteran", seed=3)
+    write(transcript, tmp_path / "duel.jsonl")
+    line = game_line(transcript)
+    assert commands.output(f"replay {line}") == commands.output(f"replay {tmp_path / 'duel.jsonl'}")
+
+
+def test_play_prints_the_line_of_the_battle(
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("pass\n"))
+    out = commands.output(f"play --seed 3 --yes {DUEL}")
+    transcript = transcript_from_line(re.findall(r"g1\.\S+", out)[0])
+    assert (transcript.players, transcript.seed) == (("you", "veteran"), 3)
+    assert transcript.over
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("advise --position p1.archmage-duel.00000000000", "--position: expected a position id"),
+        ("advise archmage-duel --position p1.x.y", "no other description of the position, found"),
+        ("advise --position p1.x.y --power 3", "description of the position, found power too"),
+        ("play --position nothing", "--position: expected a position id, found 'nothing'"),
+        ("play archmage-duel --position p1.x.y", "scenario: expected none with --position"),
+        ("play --position p1.x.y --transcript a.jsonl", "--transcript: expected none with"),
+        ("replay g1.archmage-duel.00000000000", "expected a game line"),
+    ],
+)
+def test_bad_texts_are_one_line_on_stderr(commands: CommandLine, line: str, message: str) -> None:
+    assert message in commands.error(line)
+
+
+def test_a_game_from_a_position_has_no_transcript() -> None:
+    game = Game(load_scenario(DUEL), 0, "greedy", seed=1)
+    list(game.play_on())
+    start = position_from_id(position_id(load_scenario(DUEL), game.battle))
+    with pytest.raises(ValueError, match="expected a game from the start"):
+        Game(load_scenario(DUEL), 0, "greedy", seed=1, start=start).transcript()
