@@ -10,7 +10,19 @@ from contextlib import nullcontext
 from wfb_gym import __version__
 from wfb_gym._commands import install_handlers, is_script
 from wfb_gym._progress import printed_lines
-from wfb_gym.cli import advise, compiling, draw, odds, play, practise, roll, scenarios, train, web
+from wfb_gym.cli import (
+    advise,
+    compiling,
+    draw,
+    import_roster,
+    odds,
+    play,
+    practise,
+    roll,
+    scenarios,
+    train,
+    web,
+)
 from wfb_gym.cli.parser import Parser, UsageError, add_options, read_options
 
 __all__ = ["main"]
@@ -19,6 +31,7 @@ COMMANDS = {
     command.name: command
     for command in (
         *scenarios.COMMANDS,
+        import_roster.COMMAND,
         draw.COMMAND,
         roll.COMMAND,
         odds.COMMAND,

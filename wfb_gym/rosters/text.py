@@ -1,0 +1,272 @@
+"""Army lists as plain text, as list builders print them and as players type them.
+
+A list has headings ("Core", "++ Heroes [300 pts] ++"), units with counts and points, and options,
+which follow the unit on its line, on lines below it with a bullet or an indent, or in brackets.
+"""
+
+import re
+from typing import NamedTuple
+
+from wfb_gym.rosters.names import is_profile
+from wfb_gym.rosters.roster import Entry, Roster, RosterError, clean_name, number, plain_signs
+
+_LINES = 1_000
+"""Maximum number of lines. A list of 3,000 points has about 200."""
+_LINE = 1_000
+"""Maximum length of a line, in characters."""
+_OPTIONS = 60
+"""Maximum number of options on a line."""
+_LEAST_LIST = 300
+"""Minimum points in a title such as "Dwarfs 2000"."""
+
+_HEADING = re.compile(
+    r"(?:lords?|hero(?:e?s)?|characters?|core|specials?|rares?|mercenar(?:y|ies)|allies|troops|units"
+    r"|war ?machines|lords? (?:&|and) heroe?s|configuration|dogs of war|army|uncategori[sz]ed)"
+    r"(?: (?:units?|choices?|troops))?",
+    re.IGNORECASE,
+)
+_FOOTER = re.compile(
+    r"(?:[-=_*~#+ ]*$|.*\bhttps?:|created with|.*battlescribe\b|exported|(?:grand )?total\b|sum\b"
+    r"|(?:casting|power|dispel) dice\b|models?:|points?:|game system|\d+ ?(?:pts|points)? ?total)",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    r"\s*(?:[\[(=:@,;-]|\.{2,})*\s*(?:(?P<pts>\d[\d,.]*)\s*(?:pts?|points?|pkt|p)\b\.?"
+    r"(?:[^\])]*?\bdice)?|(?<=[=@:,\[(.-])\s*(?P<bare>\d{2,4})"
+    r"|(?<=[=@:,\[(-] )(?P<spaced>\d{2,4}))\s*[\])]?\s*$",
+    re.IGNORECASE,
+)
+_COST_FIRST = re.compile(  # as BattleScribe prints units: "Name [265pts, 4 Casting Dice]: options"
+    r"^(?P<name>[^\[\]:,]+?)\s*\[(?P<pts>\d[\d,.]*) ?pts[^\]]*\]:?\s*(?P<rest>.*)$", re.IGNORECASE
+)
+_DICE = re.compile(r"(\d+) (casting|dispel) dice", re.IGNORECASE)
+_COST = re.compile(
+    r"[\[(](?P<inner>[^\[\]()]*\d\s*(?:pts?|points?)?\b[^\[\]()]*)[\])]", re.IGNORECASE
+)
+_COUNT = re.compile(r"^(?:(?P<n>\d{1,3})\s*x?\s+|(?P<nx>\d{1,3})x\s*|x(?P<xn>\d{1,3})\s+)")
+_COUNT_BEHIND = re.compile(r"\s+x\s?(?P<n>\d{1,3})$")
+_BULLET = re.compile(r"^(?:-#|[-*.+>]+)\s+")
+_WITH = re.compile(r"\s+(?:w/|w\.|with|including|incl\.?)\s+", re.IGNORECASE)
+
+
+class _Line(NamedTuple):
+    """A line of a list without its bullet."""
+
+    text: str
+    depth: int  # indent in spaces; a bullet counts as one more
+    blank_before: bool
+
+
+def read_text(text: str) -> Roster:
+    """Read a plain text list.
+
+    Raises:
+        RosterError: if the text is too long or contains no units.
+    """
+    lines = _lines(text)
+    title, lines, notes = _without_title(lines)
+    entries: list[Entry] = []
+    section, block = "", list[_Line]()
+    for line in lines:
+        heading = _heading(line)
+        if heading is None and not _FOOTER.match(line.text.strip("+# ")):
+            block.append(line)
+            continue
+        if heading is None:
+            notes.append(clean_name(line.text))
+            continue
+        entries += _entries(block, section)
+        section, block = heading, []
+    entries += _entries(block, section)
+    points = _split_points(title)[1]
+    if not entries:
+        raise RosterError(
+            'expected a line for each unit, such as "20 Halberdiers, musician, 125 pts", found none'
+        )
+    return Roster(clean_name(title), clean_name(" ".join(notes[:3])), "", points, tuple(entries),
+                  tuple(each for each in notes if each))  # fmt: skip
+
+
+def _lines(text: str) -> list[_Line]:
+    rows = plain_signs(text).replace("\t", "    ").splitlines()
+    if len(rows) > _LINES:
+        raise RosterError(f"expected at most {_LINES:,} lines, found {len(rows):,}")
+    lines, is_blank = [], True
+    for row in rows:
+        if len(row) > _LINE:
+            raise RosterError(f"expected lines of at most {_LINE:,} characters, found {len(row):,}")
+        content = row.strip()
+        if not content:
+            is_blank = True
+            continue
+        bullet = _BULLET.match(content)
+        depth = len(row) - len(row.lstrip()) + (bullet is not None)
+        if not content.startswith(("++", "--", "+ ")) and bullet is not None:
+            content = content[bullet.end() :]
+        content = content.replace("**", "").replace("__", "").strip()
+        lines.append(_Line(content, depth, is_blank))
+        is_blank = False
+    return lines
+
+
+def _without_title(lines: list[_Line]) -> tuple[str, list[_Line], list[str]]:
+    """Split off the title and other lines before the first unit or heading."""
+    headings = [i for i, line in enumerate(lines) if _heading(line) is not None]
+    before = headings[0] if headings else 1
+    taken: list[str] = []
+    for line in lines[:before]:
+        head, points = _split_points(line.text.strip("#= "))
+        count = _COUNT.match(head)
+        if is_profile(_name_of(head)) or (count is not None and points < _LEAST_LIST):
+            break
+        if not headings and not (points >= _LEAST_LIST or re.search(r"\d{3,4}", line.text)
+                                 or (len(lines) > 1 and lines[1].blank_before)):  # fmt: skip
+            break
+        taken.append(line.text.strip("#= "))
+    titles = [each for each in taken if each]
+    return (titles[0] if titles else ""), lines[len(taken) :], titles[1:]
+
+
+def _heading(line: _Line) -> str | None:
+    """Return the category that a heading begins, or None for any other line."""
+    text = line.text.strip("#=+ *_-")
+    text = _split_points(text)[0].strip(" :*_+-()[]")
+    if _HEADING.fullmatch(text):
+        return text
+    is_marked = line.text.startswith(("++", "# ", "+ ")) and line.text.rstrip().endswith("+")
+    return text if is_marked and not text.lower().startswith("total") else None
+
+
+def _entries(lines: list[_Line], section: str) -> list[Entry]:
+    """Return the units in the lines below one heading."""
+    if not lines:
+        return []
+    top = min(line.depth for line in lines)
+    groups: list[list[str]] = []
+    for line in lines:
+        if groups and (line.depth > top or _continues(line, groups[-1])):
+            groups[-1].append(line.text)
+        else:
+            groups.append([line.text])
+    return [_entry(group, section) for group in groups]
+
+
+def _continues(line: _Line, group: list[str]) -> bool:
+    """Whether an unindented line has options of the unit above instead of another unit."""
+    text = line.text
+    if text.startswith("(") and text.endswith(")"):
+        return True
+    if group[-1].rstrip().endswith((",", "+", ":")) or text[:1] in "+&,":
+        return True
+    if line.blank_before:
+        return False
+    head, points = _split_points(text)
+    if not head:  # only points
+        return True
+    return not points and not is_profile(_name_of(head)) and _COUNT.match(text) is None
+
+
+def _entry(group: list[str], section: str) -> Entry:
+    """Return a unit from its line and the lines of its options."""
+    first = _COST_FIRST.match(group[0])
+    if first is None:
+        head, points = _split_points(group[0])
+        power, dispel = _dice(group[0])
+    else:
+        head, points = first["name"], _thousands(first["pts"])
+        power, dispel = _dice(group[0][: first.start("rest")])
+        group = [group[0], *([first["rest"]] if first["rest"] else []), *group[1:]]
+    options: list[Entry] = []
+    parts = _parts(head)
+    for text in [*parts[1:], *group[1:]]:
+        inner, cost = _split_points(text)
+        if not inner:  # a line with only the points
+            points = points or cost
+            continue
+        for part in _parts(text):
+            options += _options(part)
+    name, count = _split_count(parts[0] if parts else head)
+    name, inside = _without_brackets(name)
+    for part in inside:
+        options[:0] = _options(part)
+    name = clean_name(name) or "?"
+    return Entry(name, count, "", points, power, dispel, section, {}, tuple(options[:_OPTIONS]))
+
+
+def _options(text: str) -> list[Entry]:
+    """Return the options in a text, without their points, which the unit's points include."""
+    power, dispel = _dice(text)
+    text, count = _split_count(_split_points(text)[0])
+    text, inside = _without_brackets(text)
+    name = clean_name(text.strip(" .,:;"))
+    found = [Entry(name, count, "", 0.0, power, dispel)] if name else []
+    for part in inside:
+        found += _options(part)
+    return found[:_OPTIONS]
+
+
+def _dice(text: str) -> tuple[int, int]:
+    """Return the casting and dispel dice in the cost of an entry."""
+    found = {kind.lower(): int(number(n)) for n, kind in _DICE.findall(text)}
+    return found.get("casting", 0), found.get("dispel", 0)
+
+
+def _split_points(text: str) -> tuple[str, float]:
+    """Split the points off the end of a text, or out of brackets in it."""
+    found = _POINTS.search(text)
+    if found is not None:
+        digits = found["pts"] or found["bare"] or found["spaced"]
+        return text[: found.start()].rstrip(" .,:;=-@[("), _thousands(digits)
+    for cost in _COST.finditer(text):
+        points = re.search(r"(\d[\d,.]*)\s*(?:pts?|points?)\b", cost["inner"], re.IGNORECASE)
+        if points is not None:
+            rest = f"{text[: cost.start()]} {text[cost.end() :]}"
+            return rest.strip().replace(" :", ":"), _thousands(points[1])
+    return text.strip(), 0.0
+
+
+def _thousands(digits: str) -> float:
+    """Return a number of points, which may contain a thousands separator."""
+    plain = re.sub(r"[,.](?=\d{3}\b)", "", digits)
+    return number(plain.strip(",."))
+
+
+def _split_count(text: str) -> tuple[str, int]:
+    text = text.strip()
+    found = _COUNT.match(text)
+    if found is not None:
+        return text[found.end() :], max(1, int(found["n"] or found["nx"] or found["xn"]))
+    found = _COUNT_BEHIND.search(text)
+    if found is not None:
+        return text[: found.start()], max(1, int(found["n"]))
+    return text, 1
+
+
+def _name_of(head: str) -> str:
+    """Return the name in the head of a unit's line, without count and options."""
+    parts = _parts(head)
+    return clean_name(_without_brackets(_split_count(parts[0])[0])[0]) if parts else ""
+
+
+def _without_brackets(text: str) -> tuple[str, list[str]]:
+    """Return a text without its parts in brackets, and these parts, split at commas."""
+    inside = [
+        part for found in re.findall(r"[\[(]([^\[\]()]*)[\])]", text) for part in _parts(found)
+    ]
+    outside = re.sub(r"[\[(][^\[\]()]*[\])]?", " ", text)
+    return " ".join(outside.replace(")", " ").replace("]", " ").split()), inside
+
+
+def _parts(text: str) -> list[str]:
+    """Split a text at commas, semicolons, colons and dashes outside brackets."""
+    text = _WITH.sub(", ", text)
+    text = re.sub(r"\s+(?:[-+&/]|and)\s+", ", ", text)
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth = max(0, depth + (c in "([") - (c in ")]"))
+        if depth == 0 and c in ",;:":
+            parts.append(text[start:i])
+            start = i + 1
+    parts.append(text[start:])
+    found = [part.strip(" .-") for part in parts]
+    return [part for part in found if part][:_OPTIONS]
