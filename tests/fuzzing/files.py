@@ -43,7 +43,9 @@ from wfb_gym.players.learned import NetworkAgent
 from wfb_gym.players.network import PolicyNetwork, save_network
 from wfb_gym.players.policy_table import TableAgent, save_table
 from wfb_gym.practice.game_history import SavedGame, read_stored_review, review_game
+from wfb_gym.rosters import ImportResult, RosterError, import_roster, read_roster
 from wfb_gym.scenario import ScenarioError, load_scenario, scenario_from_dict
+from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.solver.solution import Solution, SolutionError, packed_digest
 from wfb_gym.transcripts import Transcript, TranscriptError
 from wfb_gym.transcripts.transcript import scenario_digest, text_of
@@ -489,6 +491,53 @@ SUBMISSION = kind_of(
         _check_submission,
     )
 )  # fmt: skip
+
+
+_ROSTERS = Path(__file__).parent.parent / "rosters" / "data"
+
+
+def _check_import(result: ImportResult, path: Path) -> None:
+    again = scenario_from_dict(parse_toml(result.toml, path.name), path.name)
+    require(again == result.scenario, "a scenario file that loads")
+    for finding in (*result.army.findings, *result.enemy.findings):
+        for text in finding:
+            require_printable(text, "roster")
+
+
+def _import(path: Path) -> ImportResult:
+    return import_roster(read_roster(path.read_bytes()))
+
+
+ROSTER = kind_of(
+    Format(
+        "list.json", (_ROSTERS / "high-elves-cothique.json").read_bytes, json.loads,
+        lambda value: _to_json(value).encode(), _import, RosterError, _check_import,
+    )
+)  # fmt: skip
+ROSTER_ARCHIVE = kind_of(
+    Format(
+        "list.rosz", (_ROSTERS / "empire-averland.rosz").read_bytes, _from_archive,
+        _to_archive, _import, RosterError, _check_import,
+    )
+)  # fmt: skip
+
+
+def _run_roster_text(rng: Rng, folder: Path) -> str:
+    """Import a list as XML or text in which bytes, lines or elements are damaged."""
+    names = ("empire-altdorf.ros", "orcs-and-goblins-battlescribe.txt", "skaven-markdown.txt")
+    content = (_ROSTERS / names[rng.integers(len(names))]).read_bytes()
+    for _ in range(1 + rng.integers(3)):
+        content = damaged(rng, content)
+    path = folder / "list.txt"
+    path.write_bytes(content)
+    reading = attempt(partial(_import, path), RosterError)
+    if not reading.is_accepted:
+        return "rejected"
+    _check_import(reading.value, path)
+    return "accepted"
+
+
+ROSTER_TEXT = Kind(_run_roster_text)
 
 
 def _run_scenario(rng: Rng, folder: Path) -> str:

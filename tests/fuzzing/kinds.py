@@ -17,6 +17,9 @@ _PLACES = {
     "transcript": "files:TRANSCRIPT",
     "stored-review": "files:STORED_REVIEW",
     "submission": "files:SUBMISSION",
+    "roster": "files:ROSTER",
+    "roster-archive": "files:ROSTER_ARCHIVE",
+    "roster-text": "files:ROSTER_TEXT",
     "session": "web:SESSION",
     "server": "web:SERVER",
 }

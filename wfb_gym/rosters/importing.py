@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from wfb_gym.rosters import names
 from wfb_gym.rosters.names import Match
-from wfb_gym.rosters.roster import Entry, Roster
+from wfb_gym.rosters.roster import Entry, Roster, clean_name
 from wfb_gym.scenario.items import BEARER_FIELDS, bundled_items
 from wfb_gym.scenario.profiles import (
     CharacterProfile,
@@ -29,9 +29,11 @@ _LEVELS = (1, 2, 3, 4)
 _ADD_UNIT = "if it matters, add it with its Toughness, Wounds, Leadership and points"
 _DWARFS = "dwarfs"
 _HEADING_WORDS = frozenset(
-    "magic item level mount spell lore power stone runic rune selection show display detachment "
-    "option equipment bloodline".split()
-)
+    (
+        "magic", "item", "level", "mount", "spell", "lore", "power", "stone", "runic", "rune",
+        "selection", "show", "display", "detachment", "option", "equipment", "bloodline",
+    )
+)  # fmt: skip
 _PRINTED = 6  # a list that names this many spells of a wizard prints the whole lore
 
 
@@ -207,7 +209,7 @@ class _Mapper:
         kind = kind if profile is None else profile.kind
         start = len(self.army.findings)
         options = self._options(entry, kind)
-        table: dict[str, Any] = {"name": entry.name}
+        table: dict[str, Any] = {"name": clean_name(names.without_level(entry.name))}
         if profile is not None:
             table["profile"] = profile.name
         else:
@@ -252,8 +254,9 @@ class _Mapper:
         level = max(written) if written else entry.power_dice
         said = []
         if level not in _LEVELS:
-            said.append(f"level {of_profile[0]} assumed, as the list names none")
             level = of_profile[0]
+            is_only = len(of_profile) == 1
+            said.append(f"level {level}{'' if is_only else ' assumed, as the list names none'}")
         else:
             said.append(f"level {level}")
         table["level"] = level

@@ -38,7 +38,7 @@ def read_roster(data: bytes, name: str = "") -> Roster:
             raise RosterError("expected a roster, found a web page: export it as .ros or as text")
         return read_xml(data).renamed(name)
     text = _decoded(data)
-    if text.lstrip()[:1] in ("{", "["):
+    if text.lstrip().startswith("{"):
         return read_json(text).renamed(name)
     return read_text(text).renamed(name)
 

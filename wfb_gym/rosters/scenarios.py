@@ -26,8 +26,8 @@ _LEAST_JOINED = 5
 _MOST_LISTED = 60
 """Maximum number of entries in the comments at the top of the file."""
 _DISPLAYED = (
-    "profile", "general", "level", "rank", "lore", "spells", "unit", "points", "toughness", "wounds",
-    "leadership", "armour_save", "models", "items",
+    "profile", "general", "level", "rank", "lore", "spells", "unit", "points", "toughness",
+    "wounds", "leadership", "armour_save", "models", "items",
 )  # fmt: skip
 _HEAD = """\
 # {title}, imported from an army list.

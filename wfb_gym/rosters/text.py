@@ -5,19 +5,24 @@ which follow the unit on its line, on lines below it with a bullet or an indent,
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
-from wfb_gym.rosters.names import is_profile
+from wfb_gym.rosters.names import find_army, find_item, is_profile, level_in
 from wfb_gym.rosters.roster import Entry, Roster, RosterError, clean_name, number, plain_signs
 
 _LINES = 1_000
 """Maximum number of lines. A list of 3,000 points has about 200."""
-_LINE = 1_000
+_LINE = 500
 """Maximum length of a line, in characters."""
+_TEXT = 2**16
+"""Maximum length of a text, in characters. A list of 3,000 points has about 6,000."""
+_TAIL = 60
+"""Number of characters at the end of a line that may contain its points."""
 _OPTIONS = 60
 """Maximum number of options on a line."""
-_LEAST_LIST = 300
-"""Minimum points in a title such as "Dwarfs 2000"."""
+_LEAST_LIST = 700
+"""Minimum points in a title such as "Dwarfs 2000"; a unit costs less."""
 
 _HEADING = re.compile(
     r"(?:lords?|hero(?:e?s)?|characters?|core|specials?|rares?|mercenar(?:y|ies)|allies|troops|units"
@@ -27,13 +32,13 @@ _HEADING = re.compile(
 )
 _FOOTER = re.compile(
     r"(?:[-=_*~#+ ]*$|.*\bhttps?:|created with|.*battlescribe\b|exported|(?:grand )?total\b|sum\b"
-    r"|(?:casting|power|dispel) dice\b|models?:|points?:|game system|\d+ ?(?:pts|points)? ?total)",
+    r"|(?:casting|power|dispel) (?:dice|pool)\b|models in|models?:|points?:"
+    r"|game system|\d+ ?(?:pts|points)? ?total)",
     re.IGNORECASE,
 )
 _POINTS = re.compile(
-    r"\s*(?:[\[(=:@,;-]|\.{2,})*\s*(?:(?P<pts>\d[\d,.]*)\s*(?:pts?|points?|pkt|p)\b\.?"
-    r"(?:[^\])]*?\bdice)?|(?<=[=@:,\[(.-])\s*(?P<bare>\d{2,4})"
-    r"|(?<=[=@:,\[(-] )(?P<spaced>\d{2,4}))\s*[\])]?\s*$",
+    r"(?:(?P<pts>\d[\d,.]*)[\])]?\s*(?:pts?|points?|p)\b\.?(?:[^\])]*?\bdice)?"
+    r"|(?<=[\[(=:@,;.\s-])(?P<bare>\d{2,4}))\s*[\])]?\s*$",
     re.IGNORECASE,
 )
 _COST_FIRST = re.compile(  # as BattleScribe prints units: "Name [265pts, 4 Casting Dice]: options"
@@ -46,7 +51,12 @@ _COST = re.compile(
 _COUNT = re.compile(r"^(?:(?P<n>\d{1,3})\s*x?\s+|(?P<nx>\d{1,3})x\s*|x(?P<xn>\d{1,3})\s+)")
 _COUNT_BEHIND = re.compile(r"\s+x\s?(?P<n>\d{1,3})$")
 _BULLET = re.compile(r"^(?:-#|[-*.+>]+)\s+")
-_WITH = re.compile(r"\s+(?:w/|w\.|with|including|incl\.?)\s+", re.IGNORECASE)
+_WITH = re.compile(r"\s+(?:w/|w\.|with|on|riding|including|incl\.?)\s+", re.IGNORECASE)
+_SEVERAL = re.compile(r"^(?P<units>[2-9])\s?x\s?(?P<n>\d{1,3})\s+")
+_TITLE_WORDS = re.compile(
+    r"\b(?:army|armies|list|roster|of|the|warhammer|fantasy|battles?|[678]th|ed(?:ition)?)\b|[^\w\s]",
+    re.IGNORECASE,
+)
 
 
 class _Line(NamedTuple):
@@ -88,6 +98,8 @@ def read_text(text: str) -> Roster:
 
 
 def _lines(text: str) -> list[_Line]:
+    if len(text) > _TEXT:
+        raise RosterError(f"expected a text of at most {_TEXT:,} characters, found {len(text):,}")
     rows = plain_signs(text).replace("\t", "    ").splitlines()
     if len(rows) > _LINES:
         raise RosterError(f"expected at most {_LINES:,} lines, found {len(rows):,}")
@@ -112,19 +124,31 @@ def _lines(text: str) -> list[_Line]:
 def _without_title(lines: list[_Line]) -> tuple[str, list[_Line], list[str]]:
     """Split off the title and other lines before the first unit or heading."""
     headings = [i for i, line in enumerate(lines) if _heading(line) is not None]
-    before = headings[0] if headings else 1
     taken: list[str] = []
-    for line in lines[:before]:
-        head, points = _split_points(line.text.strip("#= "))
-        count = _COUNT.match(head)
-        if is_profile(_name_of(head)) or (count is not None and points < _LEAST_LIST):
+    for line in lines[: headings[0] if headings else 1]:
+        text = line.text.strip("#= ")
+        if not (_is_title(text) or (headings and not _is_unit(text))):
             break
-        if not headings and not (points >= _LEAST_LIST or re.search(r"\d{3,4}", line.text)
-                                 or (len(lines) > 1 and lines[1].blank_before)):  # fmt: skip
-            break
-        taken.append(line.text.strip("#= "))
+        taken.append(text)
     titles = [each for each in taken if each]
     return (titles[0] if titles else ""), lines[len(taken) :], titles[1:]
+
+
+def _is_title(text: str) -> bool:
+    """Whether a first line is a title: an army's name, or the points of a whole list."""
+    head, points = _split_points(text)
+    if points >= _LEAST_LIST:
+        return True
+    if _COUNT.match(head) is not None:
+        return False
+    words = " ".join(_TITLE_WORDS.sub(" ", head).split())
+    return not words or (find_army(words) is not None and not is_profile(words))
+
+
+def _is_unit(text: str) -> bool:
+    """Whether a line before the first heading is a unit."""
+    head, points = _split_points(text)
+    return is_profile(_name_of(head)) or (_COUNT.match(head) is not None and points > 0)
 
 
 def _heading(line: _Line) -> str | None:
@@ -133,7 +157,9 @@ def _heading(line: _Line) -> str | None:
     text = _split_points(text)[0].strip(" :*_+-()[]")
     if _HEADING.fullmatch(text):
         return text
-    is_marked = line.text.startswith(("++", "# ", "+ ")) and line.text.rstrip().endswith("+")
+    is_marked = line.text.startswith("#") or (
+        line.text.startswith(("++", "+ ")) and line.text.rstrip().endswith("+")
+    )
     return text if is_marked and not text.lower().startswith("total") else None
 
 
@@ -148,7 +174,7 @@ def _entries(lines: list[_Line], section: str) -> list[Entry]:
             groups[-1].append(line.text)
         else:
             groups.append([line.text])
-    return [_entry(group, section) for group in groups]
+    return [unit for group in groups for unit in _units(group, section)]
 
 
 def _continues(line: _Line, group: list[str]) -> bool:
@@ -161,9 +187,30 @@ def _continues(line: _Line, group: list[str]) -> bool:
     if line.blank_before:
         return False
     head, points = _split_points(text)
-    if not head:  # only points
+    parts = _parts(head)
+    if not parts or _is_option(parts[0]):  # only points, or options
         return True
     return not points and not is_profile(_name_of(head)) and _COUNT.match(text) is None
+
+
+def _is_option(text: str) -> bool:
+    """Whether a text is an option of a character, which no unit's line begins with."""
+    name = clean_name(_split_count(text)[0])
+    return (
+        name.casefold() in ("general", "army general")
+        or level_in(name, 0) is not None
+        or find_item(name) is not None
+    ) and not is_profile(name)
+
+
+def _units(group: list[str], section: str) -> list[Entry]:
+    """Return the units of a line: one, or several if it begins with, for example, 2x5."""
+    several = _SEVERAL.match(group[0])
+    if several is None:
+        return [_entry(group, section)]
+    units = int(several["units"])
+    entry = _entry([f"{several['n']} {group[0][several.end() :]}", *group[1:]], section)
+    return [replace(entry, points=entry.points / units)] * units
 
 
 def _entry(group: list[str], section: str) -> Entry:
@@ -213,9 +260,10 @@ def _dice(text: str) -> tuple[int, int]:
 
 def _split_points(text: str) -> tuple[str, float]:
     """Split the points off the end of a text, or out of brackets in it."""
-    found = _POINTS.search(text)
+    start = max(0, len(text) - _TAIL)
+    found = _POINTS.search(text, start)
     if found is not None:
-        digits = found["pts"] or found["bare"] or found["spaced"]
+        digits = found["pts"] or found["bare"]
         return text[: found.start()].rstrip(" .,:;=-@[("), _thousands(digits)
     for cost in _COST.finditer(text):
         points = re.search(r"(\d[\d,.]*)\s*(?:pts?|points?)\b", cost["inner"], re.IGNORECASE)

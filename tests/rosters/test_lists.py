@@ -1,0 +1,110 @@
+"""Rosters of nine armies: what matters to magic is mapped, and everything else is reported."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wfb_gym.rosters import ImportedArmy, Roster, import_roster, map_roster, read_roster
+from wfb_gym.scenario.documents import parse_toml
+from wfb_gym.scenario.loading import scenario_from_dict
+
+DATA = Path(__file__).parent / "data"
+EXPECTED = parse_toml((DATA / "expected.toml").read_text(), "expected.toml")
+FILES = {each.stem: each for each in sorted(DATA.iterdir()) if each.suffix != ".toml"}
+LEAST_SHARE = 0.95
+DICE = "(dice)"  # ends the names of items that the importer makes for dice
+
+
+def roster(name: str) -> Roster:
+    return read_roster(FILES[name].read_bytes(), name)
+
+
+def of_character(found: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[str, bool]]:
+    """Compare a character; returns each fact that matters to magic, and whether it is mapped."""
+    facts = [(wanted["profile"], found.get("profile") == wanted["profile"])]
+    for key in ("level", "lore"):
+        if key in wanted:
+            facts.append((f"{key} {wanted[key]}", found.get(key) == wanted[key]))
+    for key in ("spells", "items"):
+        left = list(found.get(key, []))
+        for name in wanted.get(key, []):
+            facts.append((name, name in left))
+            if name in left:
+                left.remove(name)
+        more = [name for name in left if not name.endswith(DICE)]
+        if key in wanted or key == "items":
+            facts += [(f"unexpected {name}", False) for name in more]
+    return facts
+
+
+def facts_of(army: ImportedArmy, wanted: dict[str, Any]) -> list[tuple[str, bool]]:
+    """Compare an army with what was expected by hand."""
+    facts = [("dwarf", army.is_dwarf == wanted.get("dwarf", False))]
+    facts.append(("ruleset", army.ruleset == wanted.get("ruleset", "6e")))
+    left = list(army.characters)
+    for character in wanted["characters"]:
+        scores = [sum(ok for _, ok in of_character(each, character)) for each in left]
+        best = left.pop(scores.index(max(scores))) if left else {}
+        facts += of_character(best, character)
+    facts += [(f"unexpected {each['name']}", False) for each in left]
+    dice = [
+        sum(each.get(key, 0) for each in army.own_items) for key in ("power_dice", "dispel_dice")
+    ]
+    facts.append((f"dice {dice}", dice == wanted.get("dice", [0, 0])))
+    units = [[each.get("profile", ""), each["models"]] for each in army.units]
+    for unit in wanted["units"]:
+        facts.append((f"unit {unit}", unit in units))
+        if unit in units:
+            units.remove(unit)
+    return facts + [(f"unexpected unit {each}", False) for each in units]
+
+
+def test_there_are_lists_of_every_army_in_every_format() -> None:
+    assert FILES.keys() == EXPECTED.keys()
+    assert len(FILES) >= 20
+    armies = {map_roster(roster(name)).army for name in FILES}
+    assert len(armies) == 9
+    assert None not in armies
+    assert {each.suffix for each in FILES.values()} == {".ros", ".rosz", ".json", ".txt"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_the_data_has_is_mapped(name: str) -> None:
+    facts = facts_of(map_roster(roster(name)), EXPECTED[name])
+    assert [fact for fact, is_mapped in facts if not is_mapped] == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_the_data_lacks_is_reported(name: str) -> None:
+    findings = map_roster(roster(name)).findings
+    reported = {each.entry.casefold(): each for each in findings}
+    for lacking in EXPECTED[name].get("lacking", ()):
+        found = [each for entry, each in reported.items() if lacking.casefold() in entry]
+        assert found, lacking
+        assert {each.status for each in found} <= {"unknown", "mapped"}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_entry_has_a_finding(name: str) -> None:
+    army = map_roster(roster(name))
+    reported = " | ".join(f"{each.entry} {each.owner} {each.result}" for each in army.findings)
+    for entry in roster(name).entries:
+        for each in entry.walk():
+            assert all(word in reported for word in each.name.split())
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_scenario_file_loads(name: str) -> None:
+    result = import_roster(roster(name))
+    again = scenario_from_dict(parse_toml(result.toml, name), name)
+    assert again == result.scenario
+    assert result.side == ("caster" if result.army.wizards else "dispeller")
+    assert again.caster.wizards
+    assert all(wizard.candidate_spells for wizard in again.caster.wizards)
+
+
+def test_the_share_of_mapped_entries() -> None:
+    facts = [ok for name in FILES for _, ok in facts_of(map_roster(roster(name)), EXPECTED[name])]
+    lacking = sum(len(each.get("lacking", ())) for each in EXPECTED.values())
+    assert sum(facts) / (len(facts) + lacking) >= LEAST_SHARE

@@ -1,0 +1,69 @@
+"""Plain text lists: where units begin, and what belongs to them."""
+
+import pytest
+
+from wfb_gym.rosters import Entry, Roster, map_roster, read_roster
+
+
+def read(text: str) -> Roster:
+    return read_roster(text.encode())
+
+
+def only(text: str) -> Entry:
+    (entry,) = read(f"Empire army\n\n{text}").entries
+    return entry
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["20 Swordsmen 160 pts", "20 Swordsmen - 160", "20x Swordsmen [160 pts]",
+     "20 x Swordsmen (160 points)", "Swordsmen x20 = 160", "- 20 Swordsmen: 160",
+     "• 20 Swordsmen ... 160pts", "20 Swordsmen 160", "20 Swordsmen @ 160 Pts"],
+)  # fmt: skip
+def test_counts_and_points_are_found_in_many_forms(line: str) -> None:
+    entry = only(line)
+    assert (entry.name, entry.number, entry.points) == ("Swordsmen", 20, 160.0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Battle Wizard, level 2, Dispel Scroll, 120 pts",
+     "Battle Wizard [120 pts]\n- level 2\n- Dispel Scroll",
+     "Battle Wizard [120 pts]\n(level 2, Dispel Scroll)",
+     "Battle Wizard [120pts, 2 Casting Dice]: level 2\n. Magic items: Dispel Scroll",
+     "Battle Wizard (level 2) with Dispel Scroll = 120",
+     "Battle Wizard\nlevel 2, Dispel Scroll\n120 points",
+     "Level 2 Battle Wizard; Dispell Scroll; 120"],
+)  # fmt: skip
+def test_options_follow_on_the_line_below_it_or_in_brackets(text: str) -> None:
+    army = map_roster(read(f"Empire army\n\n{text}\n\n20 Swordsmen, 160"))
+    (wizard,) = army.wizards
+    assert (wizard["profile"], wizard["level"]) == ("Battle Wizard", 2)
+    assert (wizard["items"], wizard["points"]) == (["Dispel Scroll"], 120.0)
+    assert [each["models"] for each in army.units] == [20]
+
+
+def test_several_units_on_a_line() -> None:
+    entries = read("Empire army\n\n2x5 Pistoliers - 190").entries
+    assert [(each.number, each.points) for each in entries] == [(5, 95.0), (5, 95.0)]
+
+
+def test_headings_totals_and_links_are_no_units() -> None:
+    roster = read("""\
+++ Standard (Empire) [1,500pts, 6 Casting Dice] ++
+
++ Heroes +
+
+Captain [60pts]: General
+
+## Core [140 pts]
+20 Swordsmen [140 pts]
+
+++ Total: [1,500pts] ++
+Created with BattleScribe (https://battlescribe.net)
+""")
+    assert [(each.name, each.group) for each in roster.entries] == [
+        ("Captain", "Heroes"),
+        ("Swordsmen", "Core"),
+    ]
+    assert any("battlescribe.net" in each for each in roster.notes)
