@@ -1,9 +1,10 @@
-"""The pages about commands show their output: advise, odds, play, practice and transcripts."""
+"""The pages about commands show their output: docs/advise.md, import.md, odds.md and others."""
 
 import io
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,6 +54,25 @@ def test_the_army_of_the_page_gives_its_advice(
     printed = [commands.output(line) for line in lines]
     assert len(printed) == 3
     assert printed[0].startswith(shown.rstrip("\n"))
+
+
+def test_the_list_of_the_page_is_imported_as_printed(
+    commands: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = page("import.md")
+    Path("list.txt").write_text(blocks(text, "text")[0], encoding="utf-8")
+    ((command, shown),) = re.findall(
+        r"^\$ python -m wfb_gym (.*)\n((?:.*\n)*?)\.\.\.$", text, re.MULTILINE
+    )
+    assert commands.output(command).startswith(shown)
+    for line in re.findall(r"^python -m wfb_gym (advise .*)$", text, re.MULTILINE):
+        assert "points to the caster" in commands.output(line)
+    (code,) = blocks(text, "python")
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["unknown"] == []
+    assert names["result"].scenario.caster.wizards[0].level == 4
 
 
 def test_the_page_names_every_option_of_advise(commands: CommandLine) -> None:

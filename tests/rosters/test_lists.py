@@ -1,4 +1,4 @@
-"""Rosters of nine armies: what matters to magic is mapped, and everything else is reported."""
+"""Rosters of nine armies: magic is mapped, and all other entries are reported."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def of_character(found: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[st
 
 
 def facts_of(army: ImportedArmy, wanted: dict[str, Any]) -> list[tuple[str, bool]]:
-    """Compare an army with what was expected by hand."""
+    """Compare an army with its description in expected.toml."""
     facts = [("dwarf", army.is_dwarf == wanted.get("dwarf", False))]
     facts.append(("ruleset", army.ruleset == wanted.get("ruleset", "6e")))
     left = list(army.characters)

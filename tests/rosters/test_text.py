@@ -1,15 +1,15 @@
-"""Plain text lists: where units begin, and what belongs to them."""
+"""Plain text lists: units, counts, points and options."""
 
 import pytest
 
-from wfb_gym.rosters import Entry, Roster, map_roster, read_roster
+from wfb_gym.rosters import Roster, RosterEntry, map_roster, read_roster
 
 
 def read(text: str) -> Roster:
     return read_roster(text.encode())
 
 
-def only(text: str) -> Entry:
+def only(text: str) -> RosterEntry:
     (entry,) = read(f"Empire army\n\n{text}").entries
     return entry
 

@@ -10,13 +10,13 @@ from wfb_gym.cli.output import align_columns, print_json
 from wfb_gym.cli.parser import Command, UsageError, check_folder, option
 
 if TYPE_CHECKING:
-    from wfb_gym.rosters import Finding, ImportResult, Roster
+    from wfb_gym.rosters import ImportedEntry, ImportResult, Roster
 
 _DESCRIPTION = """\
 Convert an army list to a scenario file for advise, odds, play and the web page. The list is a file
 of New Recruit or BattleScribe (.ros, .rosz, JSON), or plain text with a line for each unit; - reads
-text that you paste. The report lists what was mapped, what does not matter to magic, and what was
-not understood. Without --enemy, the opponent is a typical army of about as many points."""
+text that you paste. The report lists mapped entries, entries that do not
+matter to magic, and entries that were not understood. Without --enemy, the opponent is a typical army of about as many points."""
 _EXAMPLES = """\
 examples:
   python -m wfb_gym import list.ros
@@ -128,7 +128,7 @@ def _lines(result: "ImportResult", out: Path) -> list[str]:
     return lines
 
 
-def _report(findings: "list[Finding]", whose: str) -> list[str]:
+def _report(findings: "list[ImportedEntry]", whose: str) -> list[str]:
     """Return a section for each status, with its number of entries."""
     lines: list[str] = []
     for status, title in (

@@ -6,18 +6,18 @@ package, and writes a scenario as TOML. Every entry is reported: mapped, ignored
 matter to magic, left out, or not understood.
 """
 
-from wfb_gym.rosters.importing import Finding, ImportedArmy, map_roster
+from wfb_gym.rosters.importing import ImportedArmy, ImportedEntry, map_roster
 from wfb_gym.rosters.reading import read_roster
-from wfb_gym.rosters.roster import MAX_BYTES, Entry, Roster, RosterError
+from wfb_gym.rosters.roster import MAX_BYTES, Roster, RosterEntry, RosterError
 from wfb_gym.rosters.scenarios import ImportResult, import_roster
 
 __all__ = [
     "MAX_BYTES",
-    "Entry",
-    "Finding",
     "ImportResult",
     "ImportedArmy",
+    "ImportedEntry",
     "Roster",
+    "RosterEntry",
     "RosterError",
     "import_roster",
     "map_roster",

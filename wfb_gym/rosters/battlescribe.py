@@ -13,12 +13,12 @@ from xml.parsers import expat
 from wfb_gym.rosters.roster import (
     MAX_DEPTH,
     MAX_ENTRIES,
-    Entry,
     Roster,
+    RosterEntry,
     RosterError,
     clean_name,
     number,
-    whole_number,
+    parse_count,
 )
 
 _ELEMENTS = 50_000
@@ -40,7 +40,7 @@ class _Draft:
     groups: list[str] = field(default_factory=list)
     costs: dict[str, float] = field(default_factory=dict)
     characteristics: dict[str, int] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[RosterEntry] = field(default_factory=list)
     attributes: Mapping[str, str] = field(default_factory=dict)
 
     def add_cost(self, name: str, value: object) -> None:
@@ -53,14 +53,14 @@ class _Draft:
         if key in _CHARACTERISTICS and digits.isdecimal() and len(digits) <= 2:
             self.characteristics.setdefault(key, int(digits))
 
-    def entry(self) -> Entry:
-        return Entry(
+    def entry(self) -> RosterEntry:
+        return RosterEntry(
             name=self.name,
             number=max(1, self.number),
             kind=self.kind,
             points=_points(self.costs),
-            power_dice=whole_number(self.costs.get("casting dice", 0)),
-            dispel_dice=whole_number(self.costs.get("dispel dice", 0)),
+            power_dice=parse_count(self.costs.get("casting dice", 0)),
+            dispel_dice=parse_count(self.costs.get("dispel dice", 0)),
             group=" / ".join(dict.fromkeys(each for each in self.groups if each)),
             characteristics=self.characteristics,
             entries=tuple(self.entries),
@@ -76,7 +76,7 @@ def _draft(tag: str, attributes: Mapping[str, Any]) -> _Draft:
         value = attributes.get(key)
         return clean_name(value) if isinstance(value, str) else ""
 
-    draft = _Draft(tag, text("name"), whole_number(attributes.get("number", 1)), text("type"))
+    draft = _Draft(tag, text("name"), parse_count(attributes.get("number", 1)), text("type"))
     draft.groups.append(text("group"))
     draft.attributes = {
         key: text(key) for key in ("gameSystemName", "catalogueName", "name") if text(key)
@@ -218,7 +218,7 @@ def read_json(text: str) -> Roster:
     return _roster(top, army)
 
 
-def _json_entry(table: Mapping[str, Any], depth: int, counted: list[int]) -> Entry:
+def _json_entry(table: Mapping[str, Any], depth: int, counted: list[int]) -> RosterEntry:
     counted[0] += 1
     if counted[0] > MAX_ENTRIES or depth > MAX_DEPTH:
         expected = f"at most {MAX_ENTRIES:,} entries, {MAX_DEPTH} deep"

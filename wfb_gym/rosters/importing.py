@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from wfb_gym.rosters import names
-from wfb_gym.rosters.names import Match
-from wfb_gym.rosters.roster import Entry, Roster, clean_name
+from wfb_gym.rosters.names import ProfileMatch
+from wfb_gym.rosters.roster import Roster, RosterEntry, clean_name
 from wfb_gym.scenario.items import BEARER_FIELDS, bundled_items
 from wfb_gym.scenario.profiles import (
     CharacterProfile,
@@ -37,14 +37,14 @@ _HEADING_WORDS = frozenset(
 _PRINTED = 6  # a list that names this many spells of a wizard prints the whole lore
 
 
-class Finding(NamedTuple):
+class ImportedEntry(NamedTuple):
     """The result for one entry of a roster.
 
     Attributes:
         entry: name and count as written.
         owner: name of the unit or character it belongs to, or "".
         status: whether it was mapped, ignored, not understood, or left out for lack of space.
-        result: what it was mapped to, why it was ignored, or what to do.
+        result: the part of the scenario, the reason, or a suggestion.
     """
 
     entry: str
@@ -81,7 +81,7 @@ class ImportedArmy:
     units: list[dict[str, Any]] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
     own_items: list[dict[str, Any]] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ImportedEntry] = field(default_factory=list)
 
     @property
     def is_dwarf(self) -> bool:
@@ -111,7 +111,7 @@ def map_roster(roster: Roster) -> ImportedArmy:
 
 
 class _Options(NamedTuple):
-    """What the options of a character mean."""
+    """The meaning of the options of a unit or character."""
 
     levels: list[int]
     lores: list[str]
@@ -134,11 +134,11 @@ class _Mapper:
         )
         self._suggested = 0
         for note in roster.notes:
-            self._report(Entry(note), "", "ignored", "not an entry of the list")
+            self._report(RosterEntry(note), "", "ignored", "not an entry of the list")
 
     # --- units and characters ------------------------------------------------------------------
 
-    def add(self, entry: Entry, owner: str) -> None:
+    def add(self, entry: RosterEntry, owner: str) -> None:
         """Add a unit or character with everything below it."""
         match = self._find(entry)
         if match is None and not entry.kind:
@@ -161,18 +161,18 @@ class _Mapper:
                 self._unknown(entry, owner, _ADD_UNIT, self._known())
             self._options(entry, None)
 
-    def _find(self, entry: Entry) -> Match | None:
+    def _find(self, entry: RosterEntry) -> ProfileMatch | None:
         match = names.find_profile(entry.name, self.army.army)
         if match is None or (match.army != self.army.army and not match.is_sure):
             return None
         return match
 
-    def _found_below(self, entry: Entry) -> tuple[Match | None, Entry]:
+    def _found_below(self, entry: RosterEntry) -> tuple[ProfileMatch | None, RosterEntry]:
         """Find the profile in the words or the options of a line of text."""
         words = entry.name.split()
         for cut in range(1, min(3, len(words))):
             for head, rest in ((words[:-cut], words[-cut:]), (words[cut:], words[:cut])):
-                below = Entry(" ".join(rest))
+                below = RosterEntry(" ".join(rest))
                 is_option = names.ignored_kind(below.name) or names.lore_in(below.name)
                 match = names.find_profile(" ".join(head), self.army.army, typed=False)
                 if match is not None and is_option:
@@ -181,7 +181,7 @@ class _Mapper:
             match = names.find_profile(option.name, self.army.army, typed=False)
             if match is not None and match.kind == "character":
                 others = tuple(each for each in entry.entries if each is not option)
-                return match, _with(entry, option.name, (Entry(entry.name), *others))
+                return match, _with(entry, option.name, (RosterEntry(entry.name), *others))
         return None, entry
 
     def _known(self) -> list[str]:
@@ -190,7 +190,7 @@ class _Mapper:
             return [*(each.name for each in listed.characters), *(u.name for u in listed.units)]
         return [*character_profiles(), *unit_profiles()]
 
-    def _wrapper(self, entry: Entry, owner: str) -> None:
+    def _wrapper(self, entry: RosterEntry, owner: str) -> None:
         """Add the units inside an entry that is not one itself."""
         kind = names.ignored_kind(entry.name, entry.group)
         is_rule = not entry.total and not entry.power_dice + entry.dispel_dice
@@ -202,7 +202,7 @@ class _Mapper:
         self._unknown(entry, owner, _ADD_UNIT, self._known())
 
     def _character(
-        self, entry: Entry, profile: CharacterProfile | None, match: Match | None
+        self, entry: RosterEntry, profile: CharacterProfile | None, match: ProfileMatch | None
     ) -> None:
         copies = min(entry.number, _MOST_COPIES)
         kind = "wizard" if profile is None and _is_wizard(entry) else "hero"
@@ -240,7 +240,7 @@ class _Mapper:
     def _magic(
         self,
         table: dict[str, Any],
-        entry: Entry,
+        entry: RosterEntry,
         profile: CharacterProfile | None,
         options: _Options,
     ) -> list[str]:
@@ -289,7 +289,9 @@ class _Mapper:
         own["name"] = self._unique(own["name"])
         lists.get(kind, self.army.heroes).append(own)
 
-    def _unit(self, entry: Entry, profile: UnitProfile | None, match: Match | None) -> None:
+    def _unit(
+        self, entry: RosterEntry, profile: UnitProfile | None, match: ProfileMatch | None
+    ) -> None:
         models = _models(entry)
         count = sum(each.number for each in models) if models else entry.number
         start = len(self.army.findings)
@@ -327,8 +329,8 @@ class _Mapper:
 
     # --- options -------------------------------------------------------------------------------
 
-    def _options(self, entry: Entry, kind: str | None) -> _Options:
-        """Report all options of a unit or character and return what they mean.
+    def _options(self, entry: RosterEntry, kind: str | None) -> _Options:
+        """Report all options of a unit or character and return their meaning.
 
         Args:
             entry: the unit or character.
@@ -339,20 +341,22 @@ class _Mapper:
             self._option(below, entry, kind, options)
         added = entry.power_dice, entry.dispel_dice
         if kind in ("wizard", "runesmith", "runelord"):
-            added = 0, 0  # these dice are those of its level or rank
+            added = 0, 0  # these dice belong to its level or rank
         elif not any(added) and kind == "hero":
             added = names.dice_of(entry.name)
         if any(added):
             self._dice(entry, entry, added, kind, options)
         return options
 
-    def _option(self, option: Entry, owner: Entry, kind: str | None, found: _Options) -> None:
+    def _option(
+        self, option: RosterEntry, owner: RosterEntry, kind: str | None, found: _Options
+    ) -> None:
         if option.kind == "unit" and kind is None:
             return  # a detachment, which `_unit` adds
         name, who = option.name, owner.name
         if option.kind == "model" or (kind is None and option in _models(owner)):
             self._report(option, who, "mapped", "counted as models of the unit")
-        elif names.key_of(name) in ("general", "armygeneral") or name.lower() == "general":
+        elif names.comparison_key(name) in ("general", "armygeneral") or name.lower() == "general":
             found.is_general.append(True)
             self._report(option, who, "mapped", "the general; its dice are the army's base dice")
         else:
@@ -360,7 +364,9 @@ class _Mapper:
         for below in option.entries:
             self._option(below, owner, kind, found)
 
-    def _choice(self, option: Entry, owner: Entry, kind: str | None, found: _Options) -> None:
+    def _choice(
+        self, option: RosterEntry, owner: RosterEntry, kind: str | None, found: _Options
+    ) -> None:
         """Report an option that may matter to magic."""
         name, who = option.name, owner.name
         item = self._item(option)
@@ -396,14 +402,14 @@ class _Mapper:
                 known = [*bundled_items(), *(spell.name for spell in lore_spells())]
                 self._unknown(option, who, "if it matters to magic, write it as [[items]]", known)
 
-    def _item(self, option: Entry) -> str | None:
+    def _item(self, option: RosterEntry) -> str | None:
         item = names.find_item(option.name) or names.close_item(option.name)
         if item is not None and any(names.find_item(each.name) == item for each in option.entries):
             return None  # a heading above the item itself
         return item
 
     def _carried(
-        self, option: Entry, item: str, owner: Entry, kind: str | None, found: _Options
+        self, option: RosterEntry, item: str, owner: RosterEntry, kind: str | None, found: _Options
     ) -> None:
         data = bundled_items()[item]
         needs_wizard = any(getattr(data, key) for key in BEARER_FIELDS)
@@ -417,7 +423,12 @@ class _Mapper:
         self._report(option, owner.name, "mapped", f"item {item}{times}")
 
     def _dice(
-        self, option: Entry, owner: Entry, dice: tuple[int, int], kind: str | None, found: _Options
+        self,
+        option: RosterEntry,
+        owner: RosterEntry,
+        dice: tuple[int, int],
+        kind: str | None,
+        found: _Options,
     ) -> None:
         """Add dice that no bundled item gives, as an item of the scenario's own."""
         del kind
@@ -437,15 +448,15 @@ class _Mapper:
     # --- report and limits ---------------------------------------------------------------------
 
     def _report(
-        self, entry: Entry, owner: str, status: Status, result: str, place: int | None = None
+        self, entry: RosterEntry, owner: str, status: Status, result: str, place: int | None = None
     ) -> None:
         """Add a finding, at the end or at a place in the list."""
         count = f"{entry.number} " if entry.number > 1 else ""
-        found = Finding(f"{count}{entry.name}", owner, status, result)
+        found = ImportedEntry(f"{count}{entry.name}", owner, status, result)
         self.army.findings.insert(len(self.army.findings) if place is None else place, found)
 
-    def _unknown(self, entry: Entry, owner: str, advice: str, known: Iterable[str]) -> None:
-        """Report a name that the data lacks, with similar names and what to do."""
+    def _unknown(self, entry: RosterEntry, owner: str, advice: str, known: Iterable[str]) -> None:
+        """Report a name that the data lacks, with similar names and a suggestion."""
         close: list[str] = []
         if self._suggested < _SUGGESTED:
             self._suggested += 1
@@ -454,7 +465,7 @@ class _Mapper:
         self._report(entry, owner, "unknown", f"not in the data{question}: {advice}")
 
     def finish(self) -> None:
-        """Leave out what exceeds the sizes of a scenario, least important first."""
+        """Shrink the army to the sizes of a scenario, leaving out the least important first."""
         army = self.army
         while len([*army.characters]) > WIZARDS:
             without = next((each for each in reversed(army.heroes) if not each.get("items")), None)
@@ -486,11 +497,11 @@ class _Mapper:
         self.army.own_items = [each for each in self.army.own_items if used[each["name"]]]
 
     def _leave_out(self, name: str, why: str) -> None:
-        self.army.findings.append(Finding(name, "", "left out", why))
+        self.army.findings.append(ImportedEntry(name, "", "left out", why))
 
 
-def _with(entry: Entry, name: str, entries: tuple[Entry, ...]) -> Entry:
-    return Entry(name, entry.number, entry.kind, entry.points, entry.power_dice,
+def _with(entry: RosterEntry, name: str, entries: tuple[RosterEntry, ...]) -> RosterEntry:
+    return RosterEntry(name, entry.number, entry.kind, entry.points, entry.power_dice,
                  entry.dispel_dice, entry.group, entry.characteristics, entries)  # fmt: skip
 
 
@@ -509,11 +520,11 @@ def _army_of_entries(roster: Roster) -> str | None:
     return counts.most_common(1)[0][0] if counts else None
 
 
-def _is_character(entry: Entry) -> bool:
+def _is_character(entry: RosterEntry) -> bool:
     return any(word in entry.group.casefold() for word in ("lord", "hero", "character"))
 
 
-def _is_wizard(entry: Entry) -> bool:
+def _is_wizard(entry: RosterEntry) -> bool:
     """Whether an entry without a profile is a wizard: it has a level or casting dice."""
     if entry.power_dice:
         return True
@@ -521,15 +532,15 @@ def _is_wizard(entry: Entry) -> bool:
     return _is_character(entry) and any(names.level_in(each.name, 1) for each in options)
 
 
-def _is_container(option: Entry) -> bool:
+def _is_container(option: RosterEntry) -> bool:
     """Whether an option is only a heading: it costs nothing and has options or a general name."""
     if option.points or option.power_dice or option.dispel_dice:
         return False
-    words = set(names.words_of(option.name))
+    words = set(names.name_words(option.name))
     return bool(option.entries) or (bool(words) and words <= _HEADING_WORDS)
 
 
-def _models(unit: Entry) -> list[Entry]:
+def _models(unit: RosterEntry) -> list[RosterEntry]:
     """Return the entries that count a unit's models."""
     inside = [each for each in _below(unit) if each.kind == "model"]
     if inside:
@@ -540,24 +551,24 @@ def _models(unit: Entry) -> list[Entry]:
         ]  # fmt: skip
     if unit.kind or unit.number > 1:
         return []
-    own = set(names.words_of(unit.name))
+    own = set(names.name_words(unit.name))
     several = [each for each in unit.entries if each.number > 1]
-    same = [each for each in several if own & set(names.words_of(each.name))]
+    same = [each for each in several if own & set(names.name_words(each.name))]
     return same[:1] or [
         each for each in several[:1]
         if names.find_item(each.name) is None and names.ignored_kind(each.name) is None
     ]  # fmt: skip
 
 
-def _below(unit: Entry) -> Iterator[Entry]:
-    """Yield the entries below a unit, without those of units inside it."""
+def _below(unit: RosterEntry) -> Iterator[RosterEntry]:
+    """Yield the entries below a unit, except for units inside it and their entries."""
     for each in unit.entries:
         if each.kind != "unit":
             yield each
             yield from _below(each)
 
 
-def _nested_units(unit: Entry) -> Iterator[Entry]:
+def _nested_units(unit: RosterEntry) -> Iterator[RosterEntry]:
     for each in unit.entries:
         if each.kind == "unit":
             yield each

@@ -74,7 +74,7 @@ def roster_names() -> _RosterNames:
     return validate(_RosterNames, data, "roster_names.toml")
 
 
-def words_of(name: str) -> tuple[str, ...]:
+def name_words(name: str) -> tuple[str, ...]:
     """Return a name's words in lower case and in the singular, without remarks and articles."""
     name = re.sub(r"[\[(*].*", "", name.casefold()) or name.casefold()
     name = re.sub(r"^\s*(?:0-1|\d+\.)\s*", "", name).replace("'s ", "s ")
@@ -92,12 +92,12 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
 
 
-def key_of(name: str) -> str:
+def comparison_key(name: str) -> str:
     """Return the form in which two spellings of a name are equal."""
-    return "".join(words_of(name))
+    return "".join(name_words(name))
 
 
-class Match(NamedTuple):
+class ProfileMatch(NamedTuple):
     """A profile that a name refers to.
 
     Attributes:
@@ -128,8 +128,8 @@ def _profiles() -> dict[tuple[str, str], list[tuple[str, str]]]:
         ):
             for profile in profiles:
                 for each in (profile.name, *aliases.get(profile.name, ())):
-                    found.setdefault((army, key_of(each)), []).append((kind, profile.name))
-                rest = "".join(word for word in words_of(profile.name) if word not in short)
+                    found.setdefault((army, comparison_key(each)), []).append((kind, profile.name))
+                rest = "".join(word for word in name_words(profile.name) if word not in short)
                 loose.setdefault((army, rest), []).append((kind, profile.name))
     for key, names_of in loose.items():
         if key not in found and len(set(names_of)) == 1 and key[1]:
@@ -142,7 +142,7 @@ def _forms(army: str) -> tuple[str, ...]:
     return tuple(form for each, form in _profiles() if each == army)
 
 
-def find_profile(name: str, army: str | None, *, typed: bool = True) -> Match | None:
+def find_profile(name: str, army: str | None, *, typed: bool = True) -> ProfileMatch | None:
     """Return the profile that a roster's name refers to, or None.
 
     Args:
@@ -150,9 +150,9 @@ def find_profile(name: str, army: str | None, *, typed: bool = True) -> Match | 
         army: army list to look in first, or None if it is unknown.
         typed: whether to accept mistyped names.
     """
-    form = key_of(without_level(name))
+    form = comparison_key(without_level(name))
     short = frozenset(map(_singular, roster_names().army_words))
-    rest = "".join(word for word in words_of(without_level(name)) if word not in short)
+    rest = "".join(word for word in name_words(without_level(name)) if word not in short)
     armies = [*([army] if army else []), *(each for each in bundled_armies() if each != army)]
     for each in (form, rest):
         for listed in armies:
@@ -165,11 +165,11 @@ def find_profile(name: str, army: str | None, *, typed: bool = True) -> Match | 
     return None
 
 
-def _match(found: tuple[str, str], army: str, *, is_sure: bool) -> Match:
+def _match(found: tuple[str, str], army: str, *, is_sure: bool) -> ProfileMatch:
     kind, name = found
     if kind == "unit":
-        return Match(unit_profiles()[name], "unit", army, is_sure)
-    return Match(character_profiles()[name], "character", army, is_sure)
+        return ProfileMatch(unit_profiles()[name], "unit", army, is_sure)
+    return ProfileMatch(character_profiles()[name], "character", army, is_sure)
 
 
 def is_profile(name: str) -> bool:
@@ -210,12 +210,12 @@ def without_level(name: str) -> str:
 
 def find_item(name: str) -> str | None:
     """Return the bundled item with that name, in the singular or plural, or None."""
-    return _items().get(key_of(name))
+    return _items().get(comparison_key(name))
 
 
 def close_item(name: str) -> str | None:
     """Return the only bundled item whose name is a mistyped name, or None."""
-    form = key_of(name)
+    form = comparison_key(name)
     if len(form) < _LEAST_TYPED:
         return None
     close = get_close_matches(form[:40], _items(), n=1, cutoff=_SIMILAR)
@@ -226,7 +226,9 @@ def close_item(name: str) -> str | None:
 def _items() -> Mapping[str, str]:
     aliases = roster_names().items
     return {
-        key_of(each): name for name in bundled_items() for each in (name, *aliases.get(name, ()))
+        comparison_key(each): name
+        for name in bundled_items()
+        for each in (name, *aliases.get(name, ()))
     }
 
 
@@ -257,25 +259,25 @@ def is_lore(name: str) -> bool:
 
 def dice_of(name: str) -> tuple[int, int]:
     """Return the power and dispel dice that catalogues count for an entry with that name."""
-    return _dice().get(key_of(name), (0, 0))
+    return _dice().get(comparison_key(name), (0, 0))
 
 
 @cache
 def _dice() -> Mapping[str, tuple[int, int]]:
-    return {key_of(each.name): (each.power, each.dispel) for each in roster_names().dice}
+    return {comparison_key(each.name): (each.power, each.dispel) for each in roster_names().dice}
 
 
 def ignored_kind(name: str, group: str = "") -> str | None:
     """Return the kind of an option that does not matter to magic, or None if it may matter."""
-    words = frozenset(words_of(name))
+    words = frozenset(name_words(name))
     if words & _words("", roster_names().magic_words):
         return None
     for each in roster_names().ignored:
         if words & _words(each.kind, each.words):
             return each.kind
-    joined = " ".join(words_of(name))
+    joined = " ".join(name_words(name))
     for each in roster_names().ignored:
-        if any(" " in word and " ".join(words_of(word)) in joined for word in each.words):
+        if any(" " in word and " ".join(name_words(word)) in joined for word in each.words):
             return each.kind
     groups = group.casefold()
     for kind in ("magic weapon", "magic armour", "weapon rune", "armour rune", "engineering rune"):

@@ -37,7 +37,7 @@ class RosterError(ValueError):
 
 
 @dataclass(frozen=True)
-class Entry:
+class RosterEntry:
     """A unit, a model or an option of a roster.
 
     Attributes:
@@ -60,14 +60,14 @@ class Entry:
     dispel_dice: int = 0
     group: str = ""
     characteristics: dict[str, int] = field(default_factory=dict)
-    entries: tuple["Entry", ...] = ()
+    entries: tuple["RosterEntry", ...] = ()
 
     @property
     def total(self) -> float:
         """Cost including the entries below."""
         return self.points + sum(each.total for each in self.entries)
 
-    def walk(self) -> Iterator["Entry"]:
+    def walk(self) -> Iterator["RosterEntry"]:
         """Yield the entry and all entries below it."""
         yield self
         for each in self.entries:
@@ -91,7 +91,7 @@ class Roster:
     system: str
     army: str
     points: float
-    entries: tuple[Entry, ...]
+    entries: tuple[RosterEntry, ...]
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -117,7 +117,7 @@ def clean_name(text: str) -> str:
     return " ".join(plain_signs(text).split())[:_MAX_NAME].strip()
 
 
-def whole_number(text: object) -> int:
+def parse_count(text: object) -> int:
     """Return a count as a whole number from 0 to 100,000; anything else is 0."""
     return int(number(text))
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wfb_gym.rosters.importing import Finding, ImportedArmy, map_roster
+from wfb_gym.rosters.importing import ImportedArmy, ImportedEntry, map_roster
 from wfb_gym.rosters.roster import Roster, RosterError
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.errors import ScenarioError
@@ -34,7 +34,7 @@ _HEAD = """\
 #
 # {summary}
 #
-# What to change in this file:
+# Changes that you can make in this file:
 # - lore: the lore of a wizard that rolls its spells. After the roll, list them instead:
 #   spells = [{{ name = "Fire Ball" }}, {{ name = "Fiery Blast" }}]
 # - unit: the unit that a character has joined; the import chooses a large one. Delete the line
@@ -167,7 +167,7 @@ def _limit_spells(army: ImportedArmy) -> None:
         each.pop("lore", None)
         each.pop("spells", None)
         why = f"its spells, as the game has at most {SPELLS} in an army"
-        army.findings.append(Finding(each["name"], "", "left out", why))
+        army.findings.append(ImportedEntry(each["name"], "", "left out", why))
 
 
 def _file_name(name: str) -> str:
@@ -189,7 +189,7 @@ def _document(
         found = [each for each in army.findings if each.status == status]
         if found:
             lines.append(f"# {title}:")
-            lines += [f"# - {_comment(describe(each))}" for each in found[:_MOST_LISTED]]
+            lines += [f"# - {_comment(entry_line(each))}" for each in found[:_MOST_LISTED]]
             if len(found) > _MOST_LISTED:
                 lines.append(f"# - and {len(found) - _MOST_LISTED} more")
             lines.append("")
@@ -257,7 +257,7 @@ def _comment(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def describe(finding: Finding) -> str:
+def entry_line(finding: ImportedEntry) -> str:
     """Return a finding in one line."""
     owner = f" of {finding.owner}" if finding.owner else ""
     return f"{finding.entry}{owner}: {finding.result}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from wfb_gym.rosters.names import find_army, find_item, is_profile, level_in
-from wfb_gym.rosters.roster import Entry, Roster, RosterError, clean_name, number, plain_signs
+from wfb_gym.rosters.roster import Roster, RosterEntry, RosterError, clean_name, number, plain_signs
 
 _LINES = 1_000
 """Maximum number of lines. A list of 3,000 points has about 200."""
@@ -75,7 +75,7 @@ def read_text(text: str) -> Roster:
     """
     lines = _lines(text)
     title, lines, notes = _without_title(lines)
-    entries: list[Entry] = []
+    entries: list[RosterEntry] = []
     section, block = "", list[_Line]()
     for line in lines:
         heading = _heading(line)
@@ -163,7 +163,7 @@ def _heading(line: _Line) -> str | None:
     return text if is_marked and not text.lower().startswith("total") else None
 
 
-def _entries(lines: list[_Line], section: str) -> list[Entry]:
+def _entries(lines: list[_Line], section: str) -> list[RosterEntry]:
     """Return the units in the lines below one heading."""
     if not lines:
         return []
@@ -203,7 +203,7 @@ def _is_option(text: str) -> bool:
     ) and not is_profile(name)
 
 
-def _units(group: list[str], section: str) -> list[Entry]:
+def _units(group: list[str], section: str) -> list[RosterEntry]:
     """Return the units of a line: one, or several if it begins with, for example, 2x5."""
     several = _SEVERAL.match(group[0])
     if several is None:
@@ -213,7 +213,7 @@ def _units(group: list[str], section: str) -> list[Entry]:
     return [replace(entry, points=entry.points / units)] * units
 
 
-def _entry(group: list[str], section: str) -> Entry:
+def _entry(group: list[str], section: str) -> RosterEntry:
     """Return a unit from its line and the lines of its options."""
     first = _COST_FIRST.match(group[0])
     if first is None:
@@ -223,7 +223,7 @@ def _entry(group: list[str], section: str) -> Entry:
         head, points = first["name"], _thousands(first["pts"])
         power, dispel = _dice(group[0][: first.start("rest")])
         group = [group[0], *([first["rest"]] if first["rest"] else []), *group[1:]]
-    options: list[Entry] = []
+    options: list[RosterEntry] = []
     parts = _parts(head)
     for text in [*parts[1:], *group[1:]]:
         inner, cost = _split_points(text)
@@ -237,16 +237,18 @@ def _entry(group: list[str], section: str) -> Entry:
     for part in inside:
         options[:0] = _options(part)
     name = clean_name(name) or "?"
-    return Entry(name, count, "", points, power, dispel, section, {}, tuple(options[:_OPTIONS]))
+    return RosterEntry(
+        name, count, "", points, power, dispel, section, {}, tuple(options[:_OPTIONS])
+    )
 
 
-def _options(text: str) -> list[Entry]:
+def _options(text: str) -> list[RosterEntry]:
     """Return the options in a text, without their points, which the unit's points include."""
     power, dispel = _dice(text)
     text, count = _split_count(_split_points(text)[0])
     text, inside = _without_brackets(text)
     name = clean_name(text.strip(" .,:;"))
-    found = [Entry(name, count, "", 0.0, power, dispel)] if name else []
+    found = [RosterEntry(name, count, "", 0.0, power, dispel)] if name else []
     for part in inside:
         found += _options(part)
     return found[:_OPTIONS]
