@@ -5,6 +5,7 @@ import pytest
 
 from experiments.common import play_battles
 from experiments.leaderboards.protocol import TASKS, grade_hidden
+from tests.support.builders import army, game, spell, wizard
 from tests.support.hidden import random_play, scenarios
 from wfb_gym import solver
 from wfb_gym.encoding.positions import position_of
@@ -28,8 +29,23 @@ SLOW = pytest.mark.slow
 FIRST_PHASE = load_scenario("border-skirmish").first_phases(1)
 
 
+CASTS_AND_VALUES = game(
+    army(
+        wizard(
+            2,
+            spell("Raise", 4, 10.0, alternatives=[{"casting_value": 9, "worth": 40.0}]),
+            spell("Bolt", 6, 15.0, casts=2),
+        ),
+        power_dice=4,
+    ),
+    army(dispel_dice=2, items=["Dispel Scroll"]),
+).scenario
+
+
 @pytest.mark.parametrize("seat", SEATS)
-@pytest.mark.parametrize("scenario", ["apprentice", pytest.param(FIRST_PHASE, marks=SLOW)])
+@pytest.mark.parametrize(
+    "scenario", ["apprentice", CASTS_AND_VALUES, pytest.param(FIRST_PHASE, marks=SLOW)]
+)
 def test_a_phase_is_played_as_well_as_it_can_be(scenario: str | Scenario, seat: str) -> None:
     score = solver.normalised_score(scenario, make_agent("phase-search"), seat).score
     assert score is not None
