@@ -9,8 +9,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -18,6 +24,18 @@ CHROMIUM = next(
 """The system's Chromium; None if it is not installed."""
 SIZES = {"desk": (1400, 900), "phone": (360, 780)}
 """Widths and heights of windows."""
+
+WAIT = 25_000
+"""Timeout in milliseconds of steps that may compile code, on a busy machine."""
+BROWSER_TESTS = [
+    pytest.mark.needs("nicegui"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
+    ),
+]
+"""Marks for modules of tests in a browser."""
+OpenPage = Callable[..., "Page"]
+"""The fixture `open_page`: opens an address in a new tab and returns its page."""
 
 
 def _wait_for(port: int) -> None:

@@ -45,3 +45,16 @@ def cut_off(page: Page) -> list[str]:
     page.evaluate("document.fonts.ready")
     found: list[str] = page.evaluate(_FIND)
     return found
+
+
+def assert_fits(page: Page) -> None:
+    """Check that the page needs no horizontal scrolling, once styles and fonts are loaded."""
+    page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def assert_phone(page: Page) -> None:
+    """Check that phones of 390 and 360 pixels show the whole width of the page."""
+    for width in (390, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(300)  # transitions
+        assert cut_off(page) == []

@@ -4,6 +4,8 @@ import contextlib
 
 from playwright.sync_api import Error, Page
 
+from tests.web.browser import SIZES
+
 
 def start(
     page: Page,
@@ -42,3 +44,12 @@ def play_to_the_end(page: Page) -> None:
             return
         choose(page, page.locator("button.choice").count() - 1)
     raise AssertionError("the battle does not end")
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).click()
+
+
+def resize(page: Page, size: str) -> None:
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})

@@ -1,28 +1,19 @@
 """The page in a real browser: played by clicks in either seat, on a phone and on a desktop."""
 
 import itertools
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.pages import ROOT
-from tests.web.browser import CHROMIUM, SIZES, served
-from tests.web.layout import cut_off
-from tests.web.playing import choose, play_to_the_end, start
+from tests.web.browser import BROWSER_TESTS, OpenPage
+from tests.web.layout import assert_fits, assert_phone
+from tests.web.playing import choose, play_to_the_end, press, resize, start
 from wfb_gym.cli import main
 from wfb_gym.transcripts import read, record, replay, write
 
-pytestmark = [
-    pytest.mark.needs("nicegui"),
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
-    ),
-]
-WAIT = 180_000
-"""Timeout in milliseconds of steps that may compile code, on a busy machine."""
-expect.set_options(timeout=WAIT)
+pytestmark = BROWSER_TESTS
 EVIL = """
 name = "evil"
 [caster]
@@ -54,75 +45,11 @@ units = [
   { name = "Wolves", models = 5, toughness = 3, frontage = 5, position = [42.0, 35.0], points = 9 },
 ]
 """
-OpenPage = Callable[..., Page]
-
-
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with served() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
-@pytest.fixture(scope="module")
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    with browser.new_context() as shared:  # one context per page would cost much more time
-        shared.set_default_timeout(WAIT)
-        yield shared
-
-
-@pytest.fixture
-def open_page(context: BrowserContext, address: str) -> Iterator[OpenPage]:
-    """Open pages in one browser, each in its own tab; no script may have failed in the end."""
-    errors: list[str] = []
-    pages = []
-
-    def opened(size: str = "desk", url: str = address) -> Page:
-        page = context.new_page()
-        pages.append(page)
-        resize(page, size)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(url)
-        return page
-
-    yield opened
-    for page in pages:
-        page.close()
-    assert errors == []
-
-
-def resize(page: Page, size: str) -> None:
-    width, height = SIZES[size]
-    page.set_viewport_size({"width": width, "height": height})
-
-
-def press(page: Page, name: str) -> None:
-    page.get_by_role("button", name=name).click()
 
 
 def own_file(page: Page, text: str) -> None:
     page.get_by_text("Own file").click()
     page.get_by_label("A scenario file").fill(text)
-
-
-def assert_fits(page: Page) -> None:
-    """Check that the page needs no horizontal scrolling, once styles and fonts are loaded."""
-    page.wait_for_function("document.documentElement.scrollWidth <= window.innerWidth")
-
-
-def assert_phone(page: Page) -> None:
-    """Check that phones of 390 and 360 pixels show the whole width of the page."""
-    for width in (390, 360):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.wait_for_timeout(300)  # transitions
-        assert cut_off(page) == []
 
 
 def download(page: Page, button: str, file: Path) -> str:

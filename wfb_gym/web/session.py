@@ -31,7 +31,7 @@ from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
 from wfb_gym.view.choices import question
 from wfb_gym.view.decisions import describe_action
-from wfb_gym.view.events import redact_events
+from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, armies_known, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, capital, plural
 from wfb_gym.view.odds import cast_odds, dispel_odds
@@ -47,6 +47,8 @@ _SUMMARIES = {
     "optimal": "Plays optimally in a scenario that can be solved.",
 }
 """Summaries of the scripted players without a module."""
+_MOST_RECENT = 5
+"""Maximum number of events shown above the decision."""
 _OWN = "your scenario"
 _TOO_LARGE = "No advice yet: this battle has too many continuations to compute an equilibrium."
 _NOT_WEIGHED = (
@@ -306,10 +308,22 @@ class Session:
         dispels = dispel_odds(self.names, battle)
         return render_macro("dispel_odds", dispels) if dispels else ""
 
+    def _known_events(self) -> list[Event]:
+        """Return all events as the person may see them."""
+        known = armies_known(self.game.battle, self.game.seat)
+        return list(redact_events(self.names, self.game.events, known))
+
+    def recent_html(self) -> str:
+        """Return the events since the person's last decision, in order, or the last few of them."""
+        events = self._known_events()
+        first = self.game.decisions[-1] if self.game.decisions else 0
+        shown = events[max(first, len(events) - _MOST_RECENT) :]
+        earlier = len(events) - first - len(shown)
+        return render_macro("recent", list(map(event_html, shown)), earlier, template="web.html")
+
     def log_html(self) -> str:
         """Return the log, newest entry first, with links to undo the person's decisions."""
-        known = armies_known(self.game.battle, self.game.seat)
-        events = redact_events(self.names, self.game.events, known)
+        events = self._known_events()
         undoable = self.game.decisions if self.can_undo else []
         decisions = {event: k for k, event in enumerate(undoable)}
         rows = [(event_html(event), decisions.get(k)) for k, event in enumerate(events)]

@@ -68,6 +68,8 @@ class GameTable:
             with ui.element("div").classes("stack side"):
                 with ui.element("section").classes(f"card now-card a{seat}"):
                     self._score = ui.html("", sanitize=False)
+                    self._recent = ui.html("", sanitize=False).classes("recent")
+                    self._recent.props('role=status aria-live=polite aria-label="Last events"')
                     self._step = ui.html("", sanitize=False).style("margin-top: 8px")
                     self._question = add_text("", "p", "question")
                     self._choices = ui.element("div").classes("choices")
@@ -126,6 +128,7 @@ class GameTable:
         seat = session.game.seat
         view = session.game.narrated.view(seat)
         self._score.set_content(score_html(view))
+        self._recent.set_content(session.recent_html())
         self._step.set_content(step_html(view))
         set_text(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
