@@ -36,6 +36,7 @@ class LoreSpell(SpellEffect):
     casting_value: CastingValue  # total that a casting roll must equal or beat
     duration: DurationName  # duration in the magic phase
     lasts: Name | None = None  # printed duration of the effect, if different
+    text: Text | None = None  # the part of the effect that is not simulated, in own words
     # type of spell
     kind: Literal[
         "magic_missile",

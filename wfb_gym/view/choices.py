@@ -17,8 +17,9 @@ from wfb_gym.scenario.spells import SpellVersion
 from wfb_gym.suggestions import plain
 from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.effects import item_words, spell_words
-from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, capital, dice_phrase
 from wfb_gym.view.odds import cast_odds, points_at_stake
+from wfb_gym.view.spell_text import spell_sentence
 
 _PASS_WORDS = ("pass", "stop", "no", "none")
 _NUMBERS = {
@@ -148,22 +149,74 @@ def _stake(names: ScenarioNames, battle: Battle) -> str:
     return f"You are {names.armies[1 - army]}. {title} would bring {names.armies[army]} {value}."
 
 
-def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
+class ChoiceDetails(NamedTuple):
+    """What a choice is worth and what it does.
+
+    Attributes:
+        points: the expected points of the spell at that target. For dice, the chance times these
+            points: the points gained on average by a cast that is not dispelled, or saved by a
+            dispel. None if the choice has no points of its own.
+        text: the effect of a spell or an item in a sentence, or "".
+    """
+
+    points: float | None
+    text: str = ""
+
+
+def choice_details(
+    names: ScenarioNames, battle: Battle, choices: Mapping[int, ActionView]
+) -> dict[int, ChoiceDetails]:
+    """Return the points and the effect of each choice at a decision, by engine code."""
+    return {code: _details(names, battle, code, each) for code, each in choices.items()}
+
+
+def _details(
+    names: ScenarioNames, battle: Battle, action: int, choice: ActionView
+) -> ChoiceDetails:
+    army, points = battle.mover, _points_of(names, battle, action)
+    if actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY:
+        spell = names.spells[army][_spell_of(names, battle, action)].spell
+        return ChoiceDetails(points, spell_sentence(spell))
+    if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
+        words = item_words(names.items[army][action - actions.FIRST_ITEM].item)
+        return ChoiceDetails(points, f"{capital(words)}." if words else "")
+    if choice.chance is not None and (battle.state.spell or battle.state.free):
+        return ChoiceDetails(float(choice.chance) * points_at_stake(names, battle))
+    return ChoiceDetails(points)
+
+
+def _spell_of(names: ScenarioNames, battle: Battle, action: int) -> int:
+    """Return the index of the spell of an action that casts a spell, or that swaps one for it."""
+    spell = action - actions.FIRST_CAST
+    if battle.node != Node.SWAP_SPELL:
+        return spell
+    return names.first_of_lore(battle, battle.mover, spell)
+
+
+def _points_of(names: ScenarioNames, battle: Battle, action: int) -> float | None:
+    """Return the expected points of an action's spell, at its target if it has one."""
     packed, state, army = battle.packed, battle.state, battle.mover
     if actions.FIRST_CAST <= action < actions.FIRST_IN_PLAY:
-        spell = action - actions.FIRST_CAST
-        if battle.node == Node.SWAP_SPELL:  # the new spell's value
-            spell = names.first_of_lore(battle, army, spell)
-        points = names.points(float(expected_points(packed, state, army, spell, 0.0)))
-        return _value_words(names.spells[army][spell].spell, points)
+        spell = _spell_of(names, battle, action)
+        return float(expected_points(packed, state, army, spell, 0.0))
     if battle.node == Node.TARGET:
         spell = int(state.free or state.spell) - 1
         aim = int(aim_at(packed, army, spell, action - actions.FIRST_TARGET))
         if names.target_of_aim(battle, army, spell, aim + 1) not in ("", NO_TARGET):
-            return names.points(float(expected_points_at(packed, state, army, spell, aim, 0.0)))
+            return float(expected_points_at(packed, state, army, spell, aim, 0.0))
+    return None
+
+
+def _note(names: ScenarioNames, battle: Battle, action: int) -> str:
+    army, points = battle.mover, _points_of(names, battle, action)
     if actions.FIRST_ITEM <= action < actions.FIRST_REROLL:
         return item_words(names.items[army][action - actions.FIRST_ITEM].item)
-    return ""
+    if points is None:
+        return ""
+    if battle.node == Node.TARGET:
+        return names.points(points)
+    spell = names.spells[army][_spell_of(names, battle, action)].spell
+    return _value_words(spell, names.points(points))
 
 
 def _value_words(spell: SpellVersion, points: str) -> str:

@@ -3,6 +3,7 @@
 A session belongs to one browser. Its methods may be called from any thread, but only one at a time.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -29,12 +30,13 @@ from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
-from wfb_gym.view.choices import question
-from wfb_gym.view.decisions import describe_action
+from wfb_gym.view.choices import ChoiceDetails, choice_details, question
+from wfb_gym.view.decisions import ActionView, describe_action
 from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, armies_known, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, capital, plural
-from wfb_gym.view.odds import cast_odds, dispel_odds
+from wfb_gym.view.odds import cast_odds, dispel_odds, points_at_stake
+from wfb_gym.view.spell_text import spell_sentence
 
 MOST_WIZARDS = 6
 """Maximum number of wizards in lists entered on the page."""
@@ -238,6 +240,22 @@ class Session:
     def question(self) -> str:
         """The question for the current decision, or "" once the battle is over."""
         return "" if self.is_over else question(self.names, self.game.battle)
+
+    def details(self, choices: Mapping[int, ActionView]) -> dict[int, ChoiceDetails]:
+        """Return the points and the effect of each of the current choices, by engine code."""
+        return choice_details(self.names, self.game.battle, choices)
+
+    def pending_html(self) -> str:
+        """Return the text and the points of the spell being cast or dispelled, or ""."""
+        battle = self.game.battle
+        pending = self.names.pending(battle)
+        if self.is_over or pending is None:
+            return ""
+        army, spell = pending
+        has_aim = battle.node != Node.TARGET
+        points = points_at_stake(self.names, battle) if has_aim else None
+        text = spell_sentence(self.names.spells[army][spell].spell)
+        return render_macro("pending", text, points, self.names.point, template="web.html")
 
     def act(self, code: int) -> None:
         """Play a choice, then play up to the next one.

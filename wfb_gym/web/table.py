@@ -20,6 +20,10 @@ from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
 """Key for a tab's `TabGame`."""
+_CHANCES = (
+    "Percentages: the chance that these dice succeed. Points beside them: this chance times the "
+    "points of the spell."
+)
 _PAUSED = "The game is paused. The slider shows every position so far."
 _OVER = "The game is over. The slider shows every position."
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
@@ -71,8 +75,10 @@ class GameTable:
                     self._recent = ui.html("", sanitize=False).classes("recent")
                     self._recent.props('role=status aria-live=polite aria-label="Last events"')
                     self._step = ui.html("", sanitize=False).style("margin-top: 8px")
-                    self._question = add_text("", "p", "question")
+                    self._pending = ui.html("", sanitize=False, tag="p").classes("pending-spell")
+                    self._question = add_text("", "h2", "question").props("id=question")
                     self._choices = ui.element("div").classes("choices")
+                    self._choices.props("role=group aria-labelledby=question")
                     self._wait = ui.html("", sanitize=False)
                     with ui.element("div").classes("tools"):
                         self._advice_button = ui.button(on_click=self._toggle_advice)
@@ -130,6 +136,7 @@ class GameTable:
         self._score.set_content(score_html(view))
         self._recent.set_content(session.recent_html())
         self._step.set_content(step_html(view))
+        self._pending.set_content(session.pending_html())
         set_text(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
             card.set_content("".join(army_blocks(view, army)))
@@ -148,6 +155,7 @@ class GameTable:
         self._choices.clear()
         self._choices.classes(remove="waiting")
         seat = self._session.game.seat
+        details = self._session.details(choices)
         marks = {} if advice is None else advice.marks
         with self._choices:
             for code, choice in choices.items():
@@ -156,11 +164,12 @@ class GameTable:
                 button.props(f'data-choice={code} type="button"')
                 button.on("click", partial(self._act, code))
                 with button:
-                    values = choice, seat, marks.get(code), best, advice and advice.dice
+                    mark, dice = marks.get(code), advice and advice.dice
+                    values = choice, seat, details[code], mark, best, dice
                     shown = render_macro("choice", *values, template="web.html")
                     ui.html(shown, sanitize=False).style("display: contents")
             if any(choice.chance is not None for choice in choices.values()):
-                add_text("Percentages: the chance that these dice succeed.", "p", "how legend")
+                add_text(_CHANCES, "p", "how legend")
             if advice is not None:
                 add_text(advice.words, "p", "how advice")
 
