@@ -72,7 +72,8 @@ def spell_sentence(spell: Spell) -> str:
     row = find_lore_spell(spell.name, spell.lore) if spell.lore is not None else None
     effect = spell.effect if row is None else row.effect
     if effect is None:
-        return f"{capital(spell_words(spell))}."
+        words = spell_words(spell) if spell.worth_per_phase else "no target"
+        return f"A fixed value: {words}."
     words = full_effect_words(row) if row is not None else effect_words(effect)
     words = words or f"worth {worth_words(effect.worth)} by estimate"
     aim = "; ".join(filter(None, (*target_words(effect), range_words(effect))))

@@ -1,5 +1,6 @@
 """Elements shared by the form and the game."""
 
+import json
 from html import escape
 
 from nicegui import ui
@@ -22,6 +23,16 @@ def add_text(words: str = "", tag: str = "div", classes: str = "") -> ui.html:
 def set_text(element: ui.html, words: str) -> None:
     """Replace an element's text."""
     element.set_content(escape(words))
+
+
+def set_title(element: ui.element, words: str) -> None:
+    """Set the title of an element's page."""
+    element.client.run_javascript(f"document.title = {json.dumps(words)}")
+
+
+def set_key(button: ui.button | ui.element, key: str) -> None:
+    """Let a key click a button, and show the key on it; see web.js."""
+    button.props(f'data-key="{key}" aria-keyshortcuts="{key}"')
 
 
 def show_toggle(button: ui.button, name: str, *, is_on: bool) -> None:

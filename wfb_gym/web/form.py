@@ -12,7 +12,7 @@ from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
-from wfb_gym.web.elements import FLAT, add_text, set_text, waiting
+from wfb_gym.web.elements import FLAT, add_text, set_text, set_title, waiting
 from wfb_gym.web.session import (
     MOST_WIZARDS,
     OPPONENTS,
@@ -40,7 +40,8 @@ class Form:
     def __init__(self, start: Callable[[Setup], Any]) -> None:
         self._start = start
         self._wizards: list[tuple[ui.select, ui.input]] = []
-        with ui.element("div").classes("form"):
+        with ui.element("div").classes("form") as root:
+            set_title(root, "New game - wfb_gym")
             with ui.element("div"):
                 add_text("The magic phase, at your table", "h1")
                 add_text(_INTRODUCTION, "p", "about")

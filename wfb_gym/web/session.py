@@ -241,6 +241,13 @@ class Session:
         """The question for the current decision, or "" once the battle is over."""
         return "" if self.is_over else question(self.names, self.game.battle)
 
+    @property
+    def title(self) -> str:
+        """The state of the game for the browser's title: the question or the result, the name."""
+        view = self.game.narrated.view(self.game.seat)
+        state = view.step.details if self.is_over else f"{self.question} ({view.stage})"
+        return f"{state} {self.scenario.name}"
+
     def details(self, choices: Mapping[int, ActionView]) -> dict[int, ChoiceDetails]:
         """Return the points and the effect of each of the current choices, by engine code."""
         return choice_details(self.names, self.game.battle, choices)
@@ -252,8 +259,8 @@ class Session:
         if self.is_over or pending is None:
             return ""
         army, spell = pending
-        has_aim = battle.node != Node.TARGET
-        points = points_at_stake(self.names, battle) if has_aim else None
+        is_cast = bool(battle.state.spell or battle.state.free) and battle.node != Node.TARGET
+        points = points_at_stake(self.names, battle) if is_cast else None
         text = spell_sentence(self.names.spells[army][spell].spell)
         return render_macro("pending", text, points, self.names.point, template="web.html")
 

@@ -15,7 +15,17 @@ from wfb_gym.render.html import army_blocks, render_macro, score_html, static_te
 from wfb_gym.render.review_page import review_html, review_page
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.view.decisions import ActionView
-from wfb_gym.web.elements import FILLED, FLAT, OUTLINED, add_text, set_text, show_toggle, waiting
+from wfb_gym.web.elements import (
+    FILLED,
+    FLAT,
+    OUTLINED,
+    add_text,
+    set_key,
+    set_text,
+    set_title,
+    show_toggle,
+    waiting,
+)
 from wfb_gym.web.session import Session, ShownAdvice
 
 GAME = "game"
@@ -24,6 +34,7 @@ _CHANCES = (
     "Percentages: the chance that these dice succeed. Points beside them: this chance times the "
     "points of the spell."
 )
+_MOST_KEYS = 9
 _PAUSED = "The game is paused. The slider shows every position so far."
 _OVER = "The game is over. The slider shows every position."
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
@@ -85,6 +96,10 @@ class GameTable:
                         self._odds_button = ui.button(on_click=self._toggle_odds)
                         self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
                         self._undo_button.props(OUTLINED)
+                        set_key(self._advice_button, "a")
+                        set_key(self._odds_button, "o")
+                        set_key(self._undo_button, "u")
+                    ui.html(render_macro("keys", template="web.html"), sanitize=False)
                 with ui.element("section").classes("card odds-card") as self._odds_card:
                     add_text("Odds", "h2")
                     self._odds = ui.html("", sanitize=False)
@@ -136,6 +151,7 @@ class GameTable:
         self._score.set_content(score_html(view))
         self._recent.set_content(session.recent_html())
         self._step.set_content(step_html(view))
+        set_title(self._table, session.title)
         self._pending.set_content(session.pending_html())
         set_text(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
@@ -153,16 +169,18 @@ class GameTable:
 
     def _show_choices(self, choices: Mapping[int, ActionView], advice: ShownAdvice | None) -> None:
         self._choices.clear()
-        self._choices.classes(remove="waiting")
+        self._choices.classes(remove="waiting").props(f"data-turn={self._shown_events}")
         seat = self._session.game.seat
         details = self._session.details(choices)
         marks = {} if advice is None else advice.marks
         with self._choices:
-            for code, choice in choices.items():
+            for number, (code, choice) in enumerate(choices.items(), 1):
                 best = advice is not None and advice.best == code
                 button = ui.element("button").classes("choice best" if best else "choice")
                 button.props(f'data-choice={code} type="button"')
                 button.on("click", partial(self._act, code))
+                if number <= _MOST_KEYS:
+                    set_key(button, str(number))
                 with button:
                     mark, dice = marks.get(code), advice and advice.dice
                     values = choice, seat, details[code], mark, best, dice
