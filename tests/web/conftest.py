@@ -53,5 +53,6 @@ def open_page(context: "BrowserContext", address: str) -> Iterator[OpenPage]:
 
     yield opened
     for page in pages:
+        page.evaluate("() => { try { localStorage.clear(); } catch {} }")  # choices of this test
         page.close()
     assert errors == []

@@ -15,7 +15,9 @@ def start(
     opponent: str = "",
     wait: bool = True,
 ) -> None:
-    for label, name in (("Scenario", scenario), ("Your seat", seat), ("Opponent", opponent)):
+    if scenario:
+        choose_scenario(page, scenario)
+    for label, name in (("Your seat", seat), ("Opponent", opponent)):
         if name:
             page.get_by_role("combobox", name=label, exact=True).click()
             page.get_by_role("option", name=name, exact=True).click()
@@ -23,6 +25,10 @@ def start(
     page.get_by_role("button", name="Play").click()
     if wait:
         page.locator("button.choice").first.wait_for()
+
+
+def choose_scenario(page: Page, name: str) -> None:
+    page.get_by_role("radio", name=name, exact=True).check(force=True)
 
 
 def choose(page: Page, number: int) -> None:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.pages import ROOT
 from tests.web.browser import BROWSER_TESTS, OpenPage
 from tests.web.layout import assert_fits, assert_phone
-from tests.web.playing import choose, play_to_the_end, press, resize, start
+from tests.web.playing import choose, choose_scenario, play_to_the_end, press, resize, start
 from wfb_gym.cli import main
 from wfb_gym.transcripts import read, record, replay, write
 
@@ -181,7 +181,8 @@ def test_bad_input_is_answered_and_names_are_text(open_page: OpenPage) -> None:
 def test_the_form_describes_its_choices(open_page: OpenPage) -> None:
     page = open_page()
     about = page.locator(".about:visible")
-    choices = (("Scenario", "border-skirmish"), ("Your seat", "dispeller"), ("Opponent", "optimal"))
+    choose_scenario(page, "border-skirmish")
+    choices = (("Your seat", "dispeller"), ("Opponent", "optimal"))
     for label, name in choices:
         page.get_by_role("combobox", name=label, exact=True).click()
         page.get_by_role("option", name=name, exact=True).click()

@@ -1,5 +1,6 @@
 """The form that starts a game."""
 
+import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
@@ -12,7 +13,9 @@ from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
+from wfb_gym.web.army_builder import ArmyBuilder
 from wfb_gym.web.elements import FLAT, add_text, set_text, set_title, waiting
+from wfb_gym.web.scenario_cards import scenario_cards
 from wfb_gym.web.session import (
     MOST_WIZARDS,
     OPPONENTS,
@@ -22,7 +25,8 @@ from wfb_gym.web.session import (
     describe_seat,
 )
 
-_BUNDLED, _OWN, _LISTS = "Bundled", "Own file", "Wizards"
+_BUNDLED, _ARMIES, _OWN, _LISTS = _KINDS = "Bundled", "Army builder", "Own file", "Wizards"
+_NAMES = (*bundled_scenarios(), *hidden_scenarios())
 _INTRODUCTION = (
     "Play one side of a battle's magic phase. Choose a battle, your side and an opponent; "
     "the choices that are already made are a good first game."
@@ -39,6 +43,7 @@ class Form:
 
     def __init__(self, start: Callable[[Setup], Any]) -> None:
         self._start = start
+        self._scenario = "archmage-duel"
         self._wizards: list[tuple[ui.select, ui.input]] = []
         with ui.element("div").classes("form") as root:
             set_title(root, "New game - wfb_gym")
@@ -48,12 +53,14 @@ class Form:
             with ui.element("section").classes("card"):
                 add_text("Battle", "h2")
                 self._kind = ui.toggle(
-                    [_BUNDLED, _OWN, _LISTS], value=_BUNDLED, on_change=self._describe
+                    [*_KINDS], value=_BUNDLED, on_change=self._describe
                 ).props("no-caps unelevated dense padding='4px 14px'")
                 self._bundled()
+                with ui.element("div").bind_visibility_from(self._kind, "value", value=_ARMIES):
+                    self._builder = ArmyBuilder(self._forget_error)
                 self._own()
                 self._lists()
-            with ui.element("section").classes("card"):
+            with ui.element("section").classes("card players"):
                 add_text("Players", "h2")
                 with ui.element("div").classes("three two"):
                     with ui.element("div"):
@@ -73,31 +80,81 @@ class Form:
                             on_change=self._forget_error,
                         )  # fmt: skip
                         add_text(_SEED, classes="about")
-                with ui.element("div").classes("tools"):
-                    self._play = ui.button("Play", on_click=self._submit)
-                    self._play.props("no-caps unelevated padding='6px 28px'")
-                    self._busy = ui.html(waiting("Setting up the table"), sanitize=False)
-                    self._busy.visible = False
-                self._long = add_text("", "p", "how")
-                self._error = ui.html("", sanitize=False)
+                with ui.element("div").classes("playbar"):
+                    with ui.element("div").classes("tools"):
+                        self._play = ui.button("Play", on_click=self._submit)
+                        self._play.props("no-caps unelevated padding='6px 28px'")
+                        self._chosen = add_text(classes="chosen")
+                        self._busy = ui.html(waiting("Setting up the table"), sanitize=False)
+                        self._busy.visible = False
+                    self._long = add_text("", "p", "how")
+                    self._error = ui.html("", sanitize=False)
         self._describe()
 
     def _bundled(self) -> None:
-        with ui.element("div").bind_visibility_from(self._kind, "value", value=_BUNDLED):
-            self._name = ui.select(
-                [*bundled_scenarios(), *hidden_scenarios()], value="archmage-duel",
-                label="Scenario", with_input=True, on_change=self._describe,
-            )  # fmt: skip
+        with ui.element("div").bind_visibility_from(self._kind, "value", value=_BUNDLED) as box:
+            box.classes("bundled")
+            self._cards = ui.html("", sanitize=False)
+            self._cards.on("change", self._choose, js_handler="(event) => emitScenario(event, emit)")
             self._about = add_text(classes="about")
+        self._show_cards()
+
+    def _show_cards(self) -> None:
+        values = scenario_cards(), self._scenario
+        self._cards.set_content(render_macro("scenarios", *values, template="web.html"))
+
+    def _choose(self, event: events.GenericEventArguments) -> None:
+        if event.args in _NAMES:
+            self._scenario = event.args
+            self._describe()
+
+    async def restore(self) -> None:
+        """Fill in the choices of the last game in this browser, if there was one."""
+        try:
+            text = await self._cards.client.run_javascript("savedSetup()", timeout=5.0)
+            saved = json.loads(text) if text else {}
+        except (TimeoutError, ValueError, TypeError):  # a slow browser, or edited by hand
+            return
+        if not isinstance(saved, dict):
+            return
+        kind, scenario = saved.get("kind"), saved.get("scenario")
+        seat, opponent = saved.get("seat"), saved.get("opponent")
+        if scenario in _NAMES:
+            self._scenario = scenario
+            self._show_cards()
+        if kind in _KINDS:
+            self._kind.value = kind
+        if seat in SEATS:
+            self._seat.value = seat
+        if isinstance(opponent, str) and describe_opponent(opponent):
+            if opponent not in self._opponent.options:
+                self._opponent.set_options([*OPPONENTS, opponent])
+            self._opponent.value = opponent
+        self._describe()
+
+    def _save(self) -> None:
+        """Keep the choices in the browser, for its next game."""
+        saved = {
+            "kind": self._kind.value,
+            "scenario": self._scenario,
+            "seat": self._seat.value,
+            "opponent": self._opponent.value,
+        }
+        text = json.dumps(json.dumps(saved))
+        self._cards.client.run_javascript(f"saveSetup({text})")
 
     def _describe(self) -> None:
         """Describe the chosen scenario, seat and opponent."""
         self._forget_error()
-        is_bundled = self._kind.value == _BUNDLED and self._name.value
-        scenario = load_scenario(self._name.value) if is_bundled else None
+        is_bundled = self._kind.value == _BUNDLED
+        scenario = load_scenario(self._scenario) if is_bundled else None
         set_text(self._about, describe_scenario(scenario) if scenario else "")
         set_text(self._about_seat, describe_seat(SEATS.index(self._seat.value), scenario))
         set_text(self._about_opponent, describe_opponent(self._opponent.value or ""))
+        battle = self._scenario if is_bundled else self._kind.value.lower()
+        set_text(
+            self._chosen, f"{battle}, you are the {self._seat.value}, against {self._opponent.value}"
+        )
 
     def _own(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):
@@ -171,9 +228,10 @@ class Form:
                 dispel=_number("dispel dice", self._dispel.value, 0),
                 scrolls=_number("scrolls", self._scrolls.value, 0),
             )
+        texts = {_OWN: self._text.value or "", _ARMIES: self._builder.text}
         return Setup(
-            self._name.value if kind == _BUNDLED else None,
-            self._text.value or "" if kind == _OWN else None,
+            self._scenario if kind == _BUNDLED else None,
+            texts.get(kind),
             lists,
             SEATS.index(self._seat.value),
             self._opponent.value or "",
@@ -186,6 +244,7 @@ class Form:
         except ValueError as error:
             self._show_error(str(error))
         else:
+            self._save()
             await self.wait_for(self._start(setup))
 
     async def wait_for(self, start: Awaitable[str]) -> None:
@@ -205,7 +264,8 @@ class Form:
 
     def _forget_error(self) -> None:
         """Remove the error message, because the setup has changed."""
-        self._error.set_content("")
+        if hasattr(self, "_error"):  # otherwise the form is not complete yet
+            self._error.set_content("")
 
     def _show_error(self, error: str) -> None:
         self._error.set_content(render_macro("error", error, template="web.html"))

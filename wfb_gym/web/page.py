@@ -5,6 +5,7 @@ import asyncio
 from nicegui import app, run, ui
 
 from wfb_gym.web.form import Form
+from wfb_gym.web.scenario_cards import scenario_cards
 from wfb_gym.web.session import Session, Setup, scenario_of
 from wfb_gym.web.table import GAME, GameTable, TabGame
 
@@ -28,15 +29,18 @@ class Page:
         if GAME in self._tab:
             await self._show_game()
             return
-        form = self._show_form()
+        form = await self._show_form()
         if _STARTING in self._tab:  # the tab was reloaded while the game was being set up
             await form.wait_for(self._started())
 
-    def _show_form(self) -> Form:
+    async def _show_form(self) -> Form:
         self._tab.pop(GAME, None)
+        await run.io_bound(scenario_cards)  # draws them at the first call
         self._root.clear()
         with self._root:
-            return Form(self._start)
+            form = Form(self._start)
+        await form.restore()
+        return form
 
     async def _show_game(self) -> None:
         self._root.clear()

@@ -5,7 +5,7 @@ content. Long tasks run in a thread while the page shows a waiting message.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -50,7 +50,7 @@ class TabGame(NamedTuple):
 class GameTable:
     """The view of one game."""
 
-    def __init__(self, tab: dict[str, Any], leave: Callable[[], Any]) -> None:
+    def __init__(self, tab: dict[str, Any], leave: Callable[[], Awaitable[Any]]) -> None:
         self._tab, self._go = tab, leave
         self._kept: TabGame = tab[GAME]
         session: Session = self._kept.session
@@ -124,7 +124,7 @@ class GameTable:
                     ui.button("Play on", on_click=lambda: question.submit(False)).props(OUTLINED)
             if not await question:
                 return
-        self._go()
+        await self._go()
 
     async def show(self) -> None:
         """Show the position, first waiting for the opponent if it is still thinking."""

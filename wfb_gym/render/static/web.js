@@ -13,6 +13,11 @@ function emitDecision(event, emit) {
   if (hit) emit(Number(hit.dataset.back));
 }
 
+// Send the name of the chosen scenario.
+function emitScenario(event, emit) {
+  if (event.target.name === "scenario") emit(event.target.value);
+}
+
 // --- keys: each clicks the button whose `data-key` it is ---------------------------------
 
 const keysAreOn = () => localStorage.getItem("wfb-keys") !== "off";
@@ -75,3 +80,23 @@ document.addEventListener("DOMContentLoaded", () => {
     focusChoice();
   }).observe(document.body, { childList: true, subtree: true });
 });
+
+// --- the start page ------------------------------------------------------------------------
+
+// Show the scenarios whose cards contain every word.
+document.addEventListener("input", (event) => {
+  if (!event.target.matches?.("[data-filter]")) return;
+  const words = event.target.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+  const list = event.target.closest(".bundled").querySelector(".scenarios");
+  for (const card of list.querySelectorAll("[data-words]")) {
+    card.hidden = !words.every((word) => card.dataset.words.includes(word));
+  }
+  for (const group of list.querySelectorAll("section")) {
+    group.hidden = !group.querySelector("[data-words]:not([hidden])");
+  }
+  list.querySelector(".none").hidden = Boolean(list.querySelector("section:not([hidden])"));
+});
+
+// The choices of the last game, kept in this browser.
+const savedSetup = () => localStorage.getItem("wfb-setup") ?? "";
+const saveSetup = (text) => localStorage.setItem("wfb-setup", text);
