@@ -81,3 +81,25 @@ def test_keys_choose_and_the_focus_is_on_the_first_choice(open_page: OpenPage) -
     page.wait_for_timeout(500)
     expect(page.locator(".question")).to_have_text("What will you cast?")
     press(page, "Keys: off")
+
+
+def test_the_evaluation_bar_follows_the_game_and_can_be_switched_off(open_page: OpenPage) -> None:
+    page = open_page("phone")
+    start(page)
+    bar = page.locator(".evaluation")
+    expect(bar).to_have_text("+9.7 points to come for you: exact")
+    choose(page, 1)
+    expect(bar).to_have_text("+9.4 points to come for you: exact")
+    page.keyboard.press("e")
+    expect(bar).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("button", name="Evaluation: off")).to_be_visible()
+    assert bar.count() == 0
+    page.keyboard.press("e")
+    expect(bar).to_have_text("+9.4 points to come for you: exact")
+    other = open_page()
+    start(other, seat="dispeller")
+    own = other.locator(".evaluation .balance i")
+    expect(other.locator(".evaluation")).to_contain_text("to come for you: exact")
+    width = "each => each.offsetWidth / each.parentElement.offsetWidth"
+    assert 0 < own.evaluate(width) < 0.5 < page.locator(".balance i").evaluate(width) < 1

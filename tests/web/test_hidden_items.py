@@ -47,12 +47,14 @@ def shown(session: Session, *, advice: bool = False) -> list[object]:
     found: list[object] = [army_blocks(view, army) for army in ALL_ARMIES]
     found += [score_html(view), step_html(view)]
     found += [session.question, session.game.choices(), session.odds_html(), session.log_html()]
+    details = session.details(session.game.choices())
+    found += [session.title, details, session.pending_html(), session.recent_html()]
     found += [session.seat_words, session.can_undo, session.is_over]
     spells = [(seat, spell) for spell in session.aimed_spells()]
     found += [session.map_html(spell) for spell in [session.spell_at_stake(), *spells]]
     found.append(text_of(session.transcript()))
     if advice and not session.is_over:
-        found.append(session.advice())
+        found += [session.advice(), session.evaluation()(lambda: True)]
     return found
 
 

@@ -187,3 +187,17 @@ def test_every_bundled_scenario_can_be_shown_in_either_seat(name: str) -> None:
             choices = list(session.game.choices())
             session.act(choices[turn % len(choices)])
         assert all(map(event_html, session.game.events))
+
+
+def test_a_position_is_evaluated_while_the_game_goes_on() -> None:
+    session = start(Setup(seat=0, seed=3))
+    evaluate = session.evaluation()
+    session.act(list(session.game.choices())[1])
+    assert evaluate(lambda: False) is None  # not wanted any more
+    found = evaluate(lambda: True)
+    assert found is not None
+    assert found.is_exact
+    assert found.points == pytest.approx(9.68, abs=0.005)  # of the first position
+    later = session.evaluation()(lambda: True)
+    assert later is not None
+    assert later.points == pytest.approx(9.40, abs=0.005)

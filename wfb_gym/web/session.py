@@ -3,16 +3,18 @@
 A session belongs to one browser. Its methods may be called from any thread, but only one at a time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from threading import Lock
 from typing import NamedTuple
 
 from wfb_gym.advising.advice import complete_play
 from wfb_gym.advising.lists import scenario_of_lists
 from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine.actions import FIRST_TARGET
+from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import MODULES, NAMES, SEARCHING, SHIPPED, PolicySpec
 from wfb_gym.packing.records import FIRST_POINT
@@ -193,6 +195,18 @@ class ShownAdvice(NamedTuple):
     dice: int | None = None
 
 
+class Evaluation(NamedTuple):
+    """The points still to come for the person, if both sides play their best.
+
+    Attributes:
+        points: the expected points.
+        is_exact: whether they are exact.
+    """
+
+    points: float
+    is_exact: bool
+
+
 class Session:
     """A game in one browser.
 
@@ -206,6 +220,7 @@ class Session:
         self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
         self.scenario = scenario
         self.analyst = Analyst(scenario)
+        self._solving = Lock()  # held while `analyst` or `_mixer` is in use
         self._play_on()
 
     @cached_property
@@ -283,6 +298,42 @@ class Session:
 
     def advice(self) -> ShownAdvice:
         """Return the value of every choice; this takes several seconds in large scenarios."""
+        with self._solving:
+            return self._advice()
+
+    def evaluation(self) -> Callable[[Callable[[], bool]], Evaluation | None]:
+        """Return a function that evaluates the current decision.
+
+        The function works on a copy of the position, so it may run while the game goes on. Its
+        argument says whether the result is still wanted when the computation can begin. It returns
+        None if it is not, or if hidden items make the rest of the battle too large to solve. Only
+        the person's information is used.
+        """
+        battle = self.game.battle.copy()
+        codes = [event.code for event in self.game.events]
+        hides = any(len(each) > 1 for each in self._sets())
+
+        def evaluate(is_wanted: Callable[[], bool]) -> Evaluation | None:
+            with self._solving:
+                if not is_wanted():
+                    return None
+                return self._mixed_value(codes) if hides else self._value(battle)
+
+        return evaluate
+
+    def _value(self, battle: Battle) -> Evaluation:
+        analysis = self.analyst.analyse(battle)
+        return Evaluation(analysis.value, analysis.is_exact)
+
+    def _mixed_value(self, codes: list[int]) -> Evaluation | None:
+        try:
+            chances = self._mixer.mixture(codes).chances
+            values = self._mixer.action_values(codes, max(chances, key=chances.__getitem__)).values
+        except TooLarge:
+            return None
+        return Evaluation(sum(chance * values[code] for code, chance in chances.items()), False)
+
+    def _advice(self) -> ShownAdvice:
         if any(len(each) > 1 for each in self._sets()):
             return self._mixed_advice()
         battle, choices = self.game.battle, self.game.choices()
@@ -423,7 +474,8 @@ class Session:
         Raises:
             ValueError: if items are hidden and the battle is not over.
         """
-        return review(self.transcript(), analyst=self.analyst, progress=progress)
+        with self._solving:
+            return review(self.transcript(), analyst=self.analyst, progress=progress)
 
     def transcript(self) -> Transcript:
         """Return the transcript so far. Until the end, it leaves out the deals of hidden items."""

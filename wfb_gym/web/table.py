@@ -6,15 +6,18 @@ content. Long tasks run in a thread while the page shows a waiting message.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from math import tanh
 from typing import Any, NamedTuple
 
-from nicegui import events, run, ui
+from nicegui import background_tasks, events, run, ui
 
 from wfb_gym.render.html import army_blocks, render_macro, score_html, static_text, step_html
 from wfb_gym.render.review_page import review_html, review_page
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.view.decisions import ActionView
+from wfb_gym.view.names import plural_points
 from wfb_gym.web.elements import (
     FILLED,
     FLAT,
@@ -26,7 +29,7 @@ from wfb_gym.web.elements import (
     show_toggle,
     waiting,
 )
-from wfb_gym.web.session import Session, ShownAdvice
+from wfb_gym.web.session import Evaluation, Session, ShownAdvice
 
 GAME = "game"
 """Key for a tab's `TabGame`."""
@@ -35,6 +38,14 @@ _CHANCES = (
     "points of the spell."
 )
 _MOST_KEYS = 9
+_HAS_BAR = "evaluation"
+"""Key for a tab's choice to show the evaluation bar."""
+_BAR_POINTS = 60.0
+"""Points at which the bar is about seven eighths full."""
+_EVALUATING = "Evaluating"
+_NO_EVALUATION = "No evaluation: too many continuations with hidden items"
+_EVALUATIONS = ThreadPoolExecutor(1, "evaluation")
+"""Evaluates positions of all games, one at a time, so that no other work waits for a thread."""
 _PAUSED = "The game is paused. The slider shows every position so far."
 _OVER = "The game is over. The slider shows every position."
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
@@ -58,6 +69,7 @@ class GameTable:
         self._shown_spell: int | None = None
         self._shown_events = 0
         self._advises = self._has_odds = False
+        self._has_bar = bool(tab.get(_HAS_BAR, True))
         self._pending_review: object | None = None  # token for the review in progress
         seat = session.game.seat
         with ui.element("div").classes("top"):
@@ -83,6 +95,7 @@ class GameTable:
             with ui.element("div").classes("stack side"):
                 with ui.element("section").classes(f"card now-card a{seat}"):
                     self._score = ui.html("", sanitize=False)
+                    self._bar = ui.html("", sanitize=False)
                     self._recent = ui.html("", sanitize=False).classes("recent")
                     self._recent.props('role=status aria-live=polite aria-label="Last events"')
                     self._step = ui.html("", sanitize=False).style("margin-top: 8px")
@@ -96,6 +109,8 @@ class GameTable:
                         self._odds_button = ui.button(on_click=self._toggle_odds)
                         self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
                         self._undo_button.props(OUTLINED)
+                        self._bar_button = ui.button(on_click=self._toggle_bar)
+                        set_key(self._bar_button, "e")
                         set_key(self._advice_button, "a")
                         set_key(self._odds_button, "o")
                         set_key(self._undo_button, "u")
@@ -136,6 +151,7 @@ class GameTable:
         self._tab[GAME] = self._kept  # resets the age of the stored game
         async with self._kept.lock:  # a duplicate of the tab may play at the same time
             self._show_position()
+            self._start_evaluation()
         self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
         self._show_board(not session.is_over)
         if session.is_over:
@@ -219,7 +235,7 @@ class GameTable:
         self._close_review()
         await self._refresh()
 
-    # --- odds and advice -------------------------------------------------------------------
+    # --- advice ----------------------------------------------------------------------------
 
     async def _toggle_advice(self) -> None:
         self._advises = not self._advises
@@ -240,6 +256,47 @@ class GameTable:
         advice = await self._run_in_thread("Computing the value of each choice", advise)
         if advice is not None and self._advises:
             self._show_choices(self._session.game.choices(), advice)
+
+    # --- the evaluation bar ----------------------------------------------------------------
+
+    def _toggle_bar(self) -> None:
+        self._has_bar = self._tab[_HAS_BAR] = not self._has_bar
+        self._start_evaluation()
+
+    def _start_evaluation(self) -> None:
+        """Evaluate the position in the background, without the game's lock."""
+        show_toggle(self._bar_button, "Evaluation", is_on=self._has_bar)
+        if not self._has_bar or self._session.is_over:
+            self._bar.set_content("")
+            return
+        self._bar.classes(add="old-value")
+        if not self._bar.content:
+            self._show_evaluation(_EVALUATING)
+        background_tasks.create(self._evaluate(self._session.evaluation(), self._shown_events))
+
+    async def _evaluate(self, evaluate: Callable[..., Evaluation | None], turn: int) -> None:
+        def is_wanted() -> bool:
+            is_shown = self._has_bar and not self._bar.is_deleted
+            return is_shown and turn == self._shown_events
+
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(_EVALUATIONS, evaluate, is_wanted)
+        if is_wanted():
+            self._bar.classes(remove="old-value")
+            if found is None:
+                self._show_evaluation(_NO_EVALUATION)
+            else:
+                points = plural_points(abs(found.points), self._session.names.point)
+                sign = "+" if found.points > 0 else "\N{MINUS SIGN}" if found.points < 0 else ""
+                how = "exact" if found.is_exact else "estimate"
+                self._show_evaluation(f"{sign}{points} to come for you: {how}", found.points)
+
+    def _show_evaluation(self, words: str, points: float = 0.0) -> None:
+        share = 50 + 50 * tanh(points / _BAR_POINTS)
+        values = self._session.game.seat, share, words
+        self._bar.set_content(render_macro("evaluation", *values, template="web.html"))
+
+    # --- odds ------------------------------------------------------------------------------
 
     def _toggle_odds(self) -> None:
         self._has_odds = not self._has_odds
