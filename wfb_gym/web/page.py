@@ -17,7 +17,7 @@ class Page:
     """A browser tab's page; `show` starts with the tab's game if it has one."""
 
     def __init__(self) -> None:
-        self._root = ui.element("main").classes("wfb page")
+        self._root = ui.element("div").classes("wfb page")
 
     async def show(self) -> None:
         """Show the tab's game if it has one, even after a reload; otherwise show the form."""
