@@ -16,10 +16,14 @@ IMAGES = ROOT / "docs" / "images"
 def _advise(page: Page) -> None:
     page.get_by_role("button", name="Advice").click()
     page.locator("button.choice.best").wait_for()
+    page.locator(".evaluation", has_text="to come").wait_for()
 
 
 def _shoot(page: Page, size: str) -> None:
-    """Play a few steps and take pictures: a choice with advice, then a decision of the review."""
+    """Take pictures: the start page, a choice with advice, then a decision of the review."""
+    page.locator("label.scenario").first.wait_for()
+    if size == "desk":
+        _save(page, "web-start.png")
     start(page, scenario="border-skirmish")
     choose(page, 1)
     if size == "phone":

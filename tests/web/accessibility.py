@@ -43,6 +43,6 @@ _FIND = """
 
 
 def barriers(page: Page) -> list[str]:
-    """Return what a keyboard or a screen reader cannot use: controls without a name, and so on."""
+    """Return the barriers for keyboards and screen readers, such as controls without a name."""
     found: list[str] = page.evaluate(_FIND)
     return found

@@ -45,7 +45,8 @@ _FIND = """
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walk.nextNode(); node; node = walk.nextNode()) {
     const each = node.parentElement, words = node.textContent.trim();
-    if (!words || !each.checkVisibility({ visibilityProperty: true }) || !each.getClientRects().length) continue;
+    if (!words || !each.checkVisibility({ visibilityProperty: true })) continue;
+    if (!each.getClientRects().length) continue;
     if (each.closest('script, style, title, [disabled], .q-loading-bar')) continue;
     const svg = each.closest('text');
     const style = getComputedStyle(each);

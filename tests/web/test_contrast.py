@@ -1,5 +1,7 @@
 """Contrast and the meaning of green, in a real browser, in light and dark mode."""
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import expect
 
@@ -25,7 +27,9 @@ def test_low_contrast_is_found(open_page: OpenPage) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_all_text_has_enough_contrast(open_page: OpenPage, scheme: str, size: str) -> None:
+def test_all_text_has_enough_contrast(
+    open_page: OpenPage, scheme: Literal["light", "dark"], size: str
+) -> None:
     page = open_page(size)
     page.emulate_media(color_scheme=scheme)
     page.get_by_role("button", name="Play", exact=True).wait_for()

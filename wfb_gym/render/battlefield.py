@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MARGIN = 4.0
 """Margin around the models, in inches."""
+_SHOWN = ("unit_wounds", "wounds", "fleeing")
+"""State fields that a drawing without a spell depends on."""
 _LAYERS = ("touch", "lost", "unit", "character", "wizard", "front", "combat", "outline")
 """Roles of piece shapes in drawing order, from back to front; the ground is drawn first."""
 _LEAST_WIDTH = 24.0
@@ -113,6 +115,11 @@ def draw_battlefield(
 
 
 # --- pieces and terrain --------------------------------------------------------------------
+
+
+def standing_pieces(battle: "Battle") -> bytes:
+    """Return a key of a position; equal keys have the same drawing, except for spells."""
+    return b"".join(battle.state[name].tobytes() for name in _SHOWN)
 
 
 def _polygons_of(shape: Any) -> list[Points]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.render.battlefield import draw_battlefield
+from wfb_gym.render.battlefield import draw_battlefield, standing_pieces
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.html import (
     army_blocks,
@@ -26,8 +26,6 @@ from wfb_gym.view.position import view_position
 
 _WIDE, _HIGH, _EDGE = 700, 130, 6
 """Width, height and margin of the curve."""
-_ON_THE_MAP = ("unit_wounds", "wounds", "fleeing")
-"""State fields shown on the battlefield map."""
 _MOST_CHOICES = 14
 """Maximum number of choices in a decision's table."""
 
@@ -126,7 +124,7 @@ def _data(review: Review) -> dict[str, Any]:
     frames, maps = [], dict[bytes, int]()
     last = len(review.events)
     for number, battle in enumerate(review.positions):
-        standing = b"".join(battle.state[name].tobytes() for name in _ON_THE_MAP)
+        standing = standing_pieces(battle)
         if standing not in maps:
             maps[standing] = number_of(_map(scenario, battle))
         view = view_position(names, battle)

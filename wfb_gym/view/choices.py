@@ -150,7 +150,7 @@ def _stake(names: ScenarioNames, battle: Battle) -> str:
 
 
 class ChoiceDetails(NamedTuple):
-    """What a choice is worth and what it does.
+    """The points and the effect of a choice.
 
     Attributes:
         points: the expected points of the spell at that target. For dice, the chance times these

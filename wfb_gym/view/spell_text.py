@@ -1,4 +1,4 @@
-"""What a spell does, in one sentence: its targets, its range, its effect and its duration."""
+"""A spell in one sentence: its targets, its range, its effect and its duration."""
 
 from wfb_gym.scenario.effects import SpellEffect
 from wfb_gym.scenario.spells import LoreSpell, Spell, find_lore_spell
@@ -67,7 +67,7 @@ def full_effect_words(spell: LoreSpell) -> str:
 def spell_sentence(spell: Spell) -> str:
     """Return a sentence about a spell: 'Enemy unit; magic missile; 24": D6 hits S4, flaming.'.
 
-    If a scenario gives the spell of a lore a fixed value, the sentence says so.
+    If a scenario gives the spell of a lore a fixed value, the sentence mentions it.
     """
     row = find_lore_spell(spell.name, spell.lore) if spell.lore is not None else None
     effect = spell.effect if row is None else row.effect

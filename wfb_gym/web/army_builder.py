@@ -57,7 +57,7 @@ class ArmyBuilder:
         with ui.element("details").classes("file"):
             add_text("Scenario file of these armies (TOML)", "summary")
             self._text = ui.textarea(
-                label="Scenario file, edited or pasted", on_change=lambda: forget_error()
+                label="Scenario file, edited or pasted", on_change=forget_error
             ).props("rows=14 outlined")
         for seat in range(len(_TITLES)):
             self._show(seat)
@@ -182,7 +182,7 @@ class ArmyBuilder:
 
 
 def _reset(army: str, row: BuiltWizard | BuiltUnit, key: str) -> None:
-    """Set the attributes that depend on one that has changed."""
+    """Set the attributes that depend on the changed one."""
     if isinstance(row, BuiltUnit):
         profile = units(army)[row.profile]
         row.models = max(profile.min_models, min(row.models, profile.max_models))

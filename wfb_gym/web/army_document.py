@@ -130,7 +130,9 @@ def _tables(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the tables of an army: its key, and its keys and values."""
     profiles = casters(built.army)
-    names = _unique([each.profile for each in (*built.units, *built.wizards)])
+    names = _unique(
+        [unit.profile for unit in built.units] + [wizard.profile for wizard in built.wizards]
+    )
     unit_names, wizard_names = names[: len(built.units)], names[len(built.units) :]
     lone = [each for each in built.wizards if not 0 <= each.unit < len(built.units)]
     places = _places([*map(_width, built.units), *([1.0] * len(lone))], front)
@@ -157,7 +159,7 @@ def _tables(
 
 
 def _unique(names: Sequence[str]) -> list[str]:
-    """Number equal names: "Swordsmen", "Swordsmen 2"."""
+    """Return the names, with numbers after equal ones: "Swordsmen", "Swordsmen 2"."""
     counts = dict.fromkeys(names, 0)
     found = []
     for name in names:

@@ -52,9 +52,9 @@ class Form:
                 add_text(_INTRODUCTION, "p", "about")
             with ui.element("section").classes("card"):
                 add_text("Battle", "h2")
-                self._kind = ui.toggle(
-                    [*_KINDS], value=_BUNDLED, on_change=self._describe
-                ).props("no-caps unelevated dense padding='4px 14px'")
+                self._kind = ui.toggle([*_KINDS], value=_BUNDLED, on_change=self._describe).props(
+                    "no-caps unelevated dense padding='4px 14px'"
+                )
                 self._bundled()
                 with ui.element("div").bind_visibility_from(self._kind, "value", value=_ARMIES):
                     self._builder = ArmyBuilder(self._forget_error)
@@ -95,7 +95,8 @@ class Form:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_BUNDLED) as box:
             box.classes("bundled")
             self._cards = ui.html("", sanitize=False)
-            self._cards.on("change", self._choose, js_handler="(event) => emitScenario(event, emit)")
+            choice = "(event) => emitScenario(event, emit)"
+            self._cards.on("change", self._choose, js_handler=choice)
             self._about = add_text(classes="about")
         self._show_cards()
 
@@ -152,9 +153,8 @@ class Form:
         set_text(self._about_seat, describe_seat(SEATS.index(self._seat.value), scenario))
         set_text(self._about_opponent, describe_opponent(self._opponent.value or ""))
         battle = self._scenario if is_bundled else self._kind.value.lower()
-        set_text(
-            self._chosen, f"{battle}, you are the {self._seat.value}, against {self._opponent.value}"
-        )
+        players = f"you are the {self._seat.value}, against {self._opponent.value}"
+        set_text(self._chosen, f"{battle}, {players}")
 
     def _own(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):

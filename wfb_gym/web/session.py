@@ -19,7 +19,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import MODULES, NAMES, SEARCHING, SHIPPED, PolicySpec
 from wfb_gym.packing.records import FIRST_POINT
 from wfb_gym.players.analysis import Analyst
-from wfb_gym.render.battlefield import draw_battlefield
+from wfb_gym.render.battlefield import draw_battlefield, standing_pieces
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.html import event_html, exact_points, render_macro
 from wfb_gym.scenario import Problem, Scenario, ScenarioError, load_scenario, scenario_from_dict
@@ -38,6 +38,7 @@ from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, armies_known, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames, capital, plural
 from wfb_gym.view.odds import cast_odds, dispel_odds, points_at_stake
+from wfb_gym.view.position import PositionView
 from wfb_gym.view.spell_text import spell_sentence
 
 MOST_WIZARDS = 6
@@ -220,6 +221,7 @@ class Session:
         self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
         self.scenario = scenario
         self.analyst = Analyst(scenario)
+        self._map = b"", ""  # the last drawing without a spell, and its position
         self._solving = Lock()  # held while `analyst` or `_mixer` is in use
         self._play_on()
 
@@ -256,10 +258,8 @@ class Session:
         """The question for the current decision, or "" once the battle is over."""
         return "" if self.is_over else question(self.names, self.game.battle)
 
-    @property
-    def title(self) -> str:
-        """The state of the game for the browser's title: the question or the result, the name."""
-        view = self.game.narrated.view(self.game.seat)
+    def title(self, view: PositionView) -> str:
+        """Return the state of the game for the browser's title: a question or result, the name."""
         state = view.step.details if self.is_over else f"{self.question} ({view.stage})"
         return f"{state} {self.scenario.name}"
 
@@ -304,7 +304,7 @@ class Session:
     def evaluation(self) -> Callable[[Callable[[], bool]], Evaluation | None]:
         """Return a function that evaluates the current decision.
 
-        The function works on a copy of the position, so it may run while the game goes on. Its
+        The function works on a copy of the position, so it may run during the game. Its
         argument says whether the result is still wanted when the computation can begin. It returns
         None if it is not, or if hidden items make the rest of the battle too large to solve. Only
         the person's information is used.
@@ -437,8 +437,14 @@ class Session:
         if self.scenario.battlefield is None:
             return ""
         visible = self.game.narrated.visible
+        standing = standing_pieces(visible) if spell is None else b""
+        if standing and self._map[0] == standing:
+            return self._map[1]
         svg = to_svg(draw_battlefield(self.scenario, visible, spell, legend=False))
-        return render_macro("battlefield", svg, spell is not None, template="web.html")
+        html = render_macro("battlefield", svg, spell is not None, template="web.html")
+        if standing:
+            self._map = standing, html
+        return html
 
     def target_at(self, code: int | None, point: int | None) -> int | None:
         """Return the choice that aims at a unit, a character or a point in the drawing.

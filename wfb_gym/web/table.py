@@ -42,6 +42,8 @@ _HAS_BAR = "evaluation"
 """Key for a tab's choice to show the evaluation bar."""
 _BAR_POINTS = 60.0
 """Points at which the bar is about seven eighths full."""
+_EVALUATION_DELAY = 0.25
+"""Seconds from a new position to its evaluation, so that quick clicks start none."""
 _EVALUATING = "Evaluating"
 _NO_EVALUATION = "No evaluation: too many continuations with hidden items"
 _EVALUATIONS = ThreadPoolExecutor(1, "evaluation")
@@ -167,7 +169,7 @@ class GameTable:
         self._score.set_content(score_html(view))
         self._recent.set_content(session.recent_html())
         self._step.set_content(step_html(view))
-        set_title(self._table, session.title)
+        set_title(self._table, session.title(view))
         self._pending.set_content(session.pending_html())
         set_text(self._question, session.question)
         for army, card in zip((seat, 1 - seat), self._armies, strict=True):
@@ -279,6 +281,7 @@ class GameTable:
             is_shown = self._has_bar and not self._bar.is_deleted
             return is_shown and turn == self._shown_events
 
+        await asyncio.sleep(_EVALUATION_DELAY)  # the display comes first
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(_EVALUATIONS, evaluate, is_wanted)
         if is_wanted():
