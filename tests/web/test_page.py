@@ -238,7 +238,7 @@ def test_lists_are_put_together_and_checked_on_a_phone(open_page: OpenPage) -> N
     expect(page.locator(".error")).to_contain_text("wizard: expected")
     page.get_by_label("Spells").fill("Fire Ball=20, 8=40")
     for label, number in (("Power dice", 3), ("Dispel dice", 2), ("Scrolls", 0)):
-        page.get_by_label(label).fill(str(number))
+        page.get_by_role("textbox", name=label).fill(str(number))
     press(page, "Another wizard")
     assert_phone(page)
     page.get_by_label("Spells").last.fill("11=60")

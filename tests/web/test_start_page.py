@@ -66,6 +66,7 @@ def pick(page: Page, field: Locator, *names: str) -> None:
 def test_two_armies_are_built_and_played(open_page: OpenPage) -> None:
     page = open_page("phone")
     page.get_by_text("Army builder").click()
+    expect(page.locator(".built")).to_have_count(2)
     own, enemy = page.locator(".built").all()
     assert_phone(page)
     pick(page, enemy.get_by_role("combobox", name="Army list"), "Dwarfs")

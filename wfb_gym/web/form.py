@@ -26,6 +26,7 @@ from wfb_gym.web.session import (
 )
 
 _BUNDLED, _ARMIES, _OWN, _LISTS = _KINDS = "Bundled", "Army builder", "Own file", "Wizards"
+_OWN_BATTLES = {_ARMIES: "your armies", _OWN: "your scenario", _LISTS: "your wizards"}
 _NAMES = (*bundled_scenarios(), *hidden_scenarios())
 _INTRODUCTION = (
     "Play one side of a battle's magic phase. Choose a battle, your side and an opponent; "
@@ -56,8 +57,9 @@ class Form:
                     "no-caps unelevated dense padding='4px 14px'"
                 )
                 self._bundled()
-                with ui.element("div").bind_visibility_from(self._kind, "value", value=_ARMIES):
-                    self._builder = ArmyBuilder(self._forget_error)
+                self._builder: ArmyBuilder | None = None  # made when it is chosen
+                self._builder_box = ui.element("div")
+                self._builder_box.bind_visibility_from(self._kind, "value", value=_ARMIES)
                 self._own()
                 self._lists()
             with ui.element("section").classes("card players"):
@@ -148,11 +150,14 @@ class Form:
         """Describe the chosen scenario, seat and opponent."""
         self._forget_error()
         is_bundled = self._kind.value == _BUNDLED
+        if self._kind.value == _ARMIES and self._builder is None:
+            with self._builder_box:
+                self._builder = ArmyBuilder(self._forget_error)
         scenario = load_scenario(self._scenario) if is_bundled else None
         set_text(self._about, describe_scenario(scenario) if scenario else "")
         set_text(self._about_seat, describe_seat(SEATS.index(self._seat.value), scenario))
         set_text(self._about_opponent, describe_opponent(self._opponent.value or ""))
-        battle = self._scenario if is_bundled else self._kind.value.lower()
+        battle = self._scenario if is_bundled else _OWN_BATTLES[self._kind.value]
         players = f"you are the {self._seat.value}, against {self._opponent.value}"
         set_text(self._chosen, f"{battle}, {players}")
 
@@ -228,7 +233,7 @@ class Form:
                 dispel=_number("dispel dice", self._dispel.value, 0),
                 scrolls=_number("scrolls", self._scrolls.value, 0),
             )
-        texts = {_OWN: self._text.value or "", _ARMIES: self._builder.text}
+        texts = {_OWN: self._text.value or "", _ARMIES: self._builder.text if self._builder else ""}
         return Setup(
             self._scenario if kind == _BUNDLED else None,
             texts.get(kind),
