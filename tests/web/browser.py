@@ -25,7 +25,7 @@ CHROMIUM = next(
 SIZES = {"desk": (1400, 900), "phone": (360, 780)}
 """Widths and heights of windows."""
 
-WAIT = 30_000
+WAIT = 180_000
 """Timeout in milliseconds of steps that may compile code, on a busy machine."""
 BROWSER_TESTS = [
     pytest.mark.needs("nicegui"),

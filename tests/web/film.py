@@ -30,7 +30,8 @@ body { padding-top: 40px; }
 .pointer { position: fixed; z-index: 9; width: 22px; height: 28px;
   filter: drop-shadow(0 1px 2px #0008); }
 .page { padding: 8px 10px !important; }
-.page .top, .page .armies .badge, .page .recent, .page .log .back, .page .legend { display: none; }
+.page .top, .page .armies .badge, .page .log .back, .page .legend { display: none; }
+.page :is(.recent, .evaluation, .pending-spell, .keys, button.choice small) { display: none; }
 .page > .how, .page > div > .how { display: none; }
 .page .columns { grid-template-columns: 4fr 6fr !important; gap: 8px !important; }
 .page .columns > .stack { display: grid !important; gap: 8px; }

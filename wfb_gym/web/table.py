@@ -42,7 +42,7 @@ _HAS_BAR = "evaluation"
 """Key for a tab's choice to show the evaluation bar."""
 _BAR_POINTS = 60.0
 """Points at which the bar is about seven eighths full."""
-_EVALUATION_DELAY = 0.25
+_EVALUATION_DELAY = 0.5
 """Seconds from a new position to its evaluation, so that quick clicks start none."""
 _EVALUATING = "Evaluating"
 _NO_EVALUATION = "No evaluation: too many continuations with hidden items"
