@@ -1,7 +1,6 @@
 """``import``: an army list from a list builder, or as text, as a scenario file."""
 
 import sys
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
 _DESCRIPTION = """\
 Convert an army list to a scenario file for advise, odds, play and the web page. The list is a file
 of New Recruit or BattleScribe (.ros, .rosz, JSON), or plain text with a line for each unit; - reads
-text that you paste. The report lists mapped entries, entries that do not
-matter to magic, and entries that were not understood. Without --enemy, the opponent is a typical army of about as many points."""
+text that you paste. The report lists mapped entries, entries that do not matter to magic, and
+entries that were not understood. Without --enemy, the opponent is a typical army of about as many
+points."""
 _EXAMPLES = """\
 examples:
   python -m wfb_gym import list.ros
@@ -25,8 +25,6 @@ examples:
       paste the list, then press Ctrl-D (Windows: Ctrl-Z, Enter)
 """
 _STANDARD_INPUT = "-"
-_MOST_NAMED = 12
-"""Maximum number of ignored names listed for each reason."""
 
 
 @dataclass(frozen=True)
@@ -130,27 +128,13 @@ def _lines(result: "ImportResult", out: Path) -> list[str]:
 
 def _report(findings: "list[ImportedEntry]", whose: str) -> list[str]:
     """Return a section for each status, with its number of entries."""
+    from wfb_gym.rosters import import_report
+
+    report = import_report(findings)
     lines: list[str] = []
-    for status, title in (
-        ("mapped", "MAPPED"),
-        ("left out", "LEFT OUT"),
-        ("unknown", "NOT UNDERSTOOD"),
-    ):
-        found = [each for each in findings if each.status == status]
-        if status == "mapped":
-            found = [each for each in found if not each.result.startswith("counted as models")]
-        if found:
-            rows = [(f"  {each.entry}", each.owner, each.result) for each in found]
-            lines += ["", f"{title}{whose}: {len(found)}", *align_columns(rows, "<<<")]
-    ignored: defaultdict[str, list[str]] = defaultdict(list)
-    for each in findings:
-        if each.status == "ignored":
-            ignored[each.result].append(each.entry)
-    if ignored:
-        count = sum(map(len, ignored.values()))
-        lines += ["", f"IGNORED{whose}, as it does not matter to magic: {count}"]
-    for why, entries in ignored.items():
-        names = list(dict.fromkeys(entries))
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        lines.append(f"  {why}: {', '.join(names[:_MOST_NAMED])}{more}")
-    return lines
+    for title, count, rows in report.sections:
+        indented = [(f"  {entry}", owner, result) for entry, owner, result in rows]
+        lines += ["", f"{title.upper()}{whose}: {count}", *align_columns(indented, "<<<")]
+    if report.ignored:
+        lines += ["", f"IGNORED{whose}, as it does not matter to magic: {report.ignored}"]
+    return lines + [f"  {why}: {names}" for why, names in report.reasons.items()]

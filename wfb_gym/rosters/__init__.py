@@ -8,17 +8,21 @@ matter to magic, left out, or not understood.
 
 from wfb_gym.rosters.importing import ImportedArmy, ImportedEntry, map_roster
 from wfb_gym.rosters.reading import read_roster
+from wfb_gym.rosters.report import ImportReport, ReportSection, import_report
 from wfb_gym.rosters.roster import MAX_BYTES, Roster, RosterEntry, RosterError
 from wfb_gym.rosters.scenarios import ImportResult, import_roster
 
 __all__ = [
     "MAX_BYTES",
+    "ImportReport",
     "ImportResult",
     "ImportedArmy",
     "ImportedEntry",
+    "ReportSection",
     "Roster",
     "RosterEntry",
     "RosterError",
+    "import_report",
     "import_roster",
     "map_roster",
     "read_roster",

@@ -1,7 +1,7 @@
 """A spell in one sentence: its targets, its range, its effect and its duration."""
 
 from wfb_gym.scenario.effects import SpellEffect
-from wfb_gym.scenario.spells import LoreSpell, Spell, find_lore_spell
+from wfb_gym.scenario.spells import LoreSpell, SpellVersion, find_lore_spell
 from wfb_gym.view.effects import effect_words, spell_words, worth_words
 from wfb_gym.view.names import capital
 
@@ -64,12 +64,14 @@ def full_effect_words(spell: LoreSpell) -> str:
     return "; ".join(filter(None, (effect_words(spell.effect), spell.text)))
 
 
-def spell_sentence(spell: Spell) -> str:
+def spell_sentence(spell: SpellVersion) -> str:
     """Return a sentence about a spell: 'Enemy unit; magic missile; 24": D6 hits S4, flaming.'.
 
     If a scenario gives the spell of a lore a fixed value, the sentence mentions it.
     """
     row = find_lore_spell(spell.name, spell.lore) if spell.lore is not None else None
+    if row is not None and spell.effect not in (None, row.effect):  # another casting value
+        row = None
     effect = spell.effect if row is None else row.effect
     if effect is None:
         words = spell_words(spell) if spell.worth_per_phase else "no target"

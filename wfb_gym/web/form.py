@@ -15,6 +15,7 @@ from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
 from wfb_gym.web.army_builder import ArmyBuilder
 from wfb_gym.web.elements import FLAT, add_text, set_text, set_title, waiting
+from wfb_gym.web.list_import import ListImport
 from wfb_gym.web.scenario_cards import scenario_cards
 from wfb_gym.web.session import (
     MOST_WIZARDS,
@@ -25,8 +26,15 @@ from wfb_gym.web.session import (
     describe_seat,
 )
 
-_BUNDLED, _ARMIES, _OWN, _LISTS = _KINDS = "Bundled", "Army builder", "Own file", "Wizards"
-_OWN_BATTLES = {_ARMIES: "your armies", _OWN: "your scenario", _LISTS: "your wizards"}
+_BUNDLED, _IMPORT, _ARMIES, _OWN, _LISTS = _KINDS = (
+    "Bundled", "Army list", "Army builder", "Own file", "Wizards",
+)  # fmt: skip
+_OWN_BATTLES = {
+    _IMPORT: "your army list",
+    _ARMIES: "your armies",
+    _OWN: "your scenario",
+    _LISTS: "your wizards",
+}
 _NAMES = (*bundled_scenarios(), *hidden_scenarios())
 _INTRODUCTION = (
     "Play one side of a battle's magic phase. Choose a battle, your side and an opponent; "
@@ -57,6 +65,10 @@ class Form:
                     "no-caps unelevated dense padding='4px 14px'"
                 )
                 self._bundled()
+                with ui.element("div").bind_visibility_from(self._kind, "value", value=_IMPORT):
+                    self._import = ListImport(
+                        self._forget_error, self._show_error, self._choose_seat
+                    )
                 self._builder: ArmyBuilder | None = None  # made when it is chosen
                 self._builder_box = ui.element("div")
                 self._builder_box.bind_visibility_from(self._kind, "value", value=_ARMIES)
@@ -161,6 +173,9 @@ class Form:
         players = f"you are the {self._seat.value}, against {self._opponent.value}"
         set_text(self._chosen, f"{battle}, {players}")
 
+    def _choose_seat(self, seat: str) -> None:
+        self._seat.value = seat
+
     def _own(self) -> None:
         with ui.element("div").bind_visibility_from(self._kind, "value", value=_OWN):
             self._text = ui.textarea(
@@ -219,7 +234,7 @@ class Form:
             ui.button(icon="close", on_click=remove).props("flat dense round aria-label=remove")
         self._wizards.append(fields)
 
-    def _setup(self) -> Setup:
+    async def _setup(self) -> Setup:
         kind = self._kind.value
         lists = PositionRequest()
         if kind == _LISTS:
@@ -234,6 +249,8 @@ class Form:
                 scrolls=_number("scrolls", self._scrolls.value, 0),
             )
         texts = {_OWN: self._text.value or "", _ARMIES: self._builder.text if self._builder else ""}
+        if kind == _IMPORT:
+            texts[kind] = await self._import.scenario_text()
         return Setup(
             self._scenario if kind == _BUNDLED else None,
             texts.get(kind),
@@ -245,7 +262,7 @@ class Form:
 
     async def _submit(self) -> None:
         try:
-            setup = self._setup()
+            setup = await self._setup()
         except ValueError as error:
             self._show_error(str(error))
         else:
