@@ -27,7 +27,7 @@ def test_a_list_becomes_a_scenario_file_and_a_report(given: Path, commands: Comm
     scenario = load_scenario("empire-2000.toml")
     assert scenario.caster.wizards[0].items == ("Dispel Scroll",)
     assert "NOT UNDERSTOOD: 1\n  Ring of Volans" in out
-    assert out.endswith("next: python -m wfb_gym advise empire-2000.toml\n")
+    assert out.endswith("next: python -m wfb_gym advise empire-2000.toml --estimate\n")
 
 
 def test_an_existing_file_is_replaced_only_on_request(given: Path, commands: CommandLine) -> None:

@@ -122,7 +122,7 @@ def _lines(result: "ImportResult", out: Path) -> list[str]:
     lines = [f"{out}: {result.army.name} is the {result.side}, against {result.opponent}."]
     for army, whose in ((result.army, ""), (result.enemy, "OF THE ENEMY")):
         lines += _report(army.findings, f" {whose}".rstrip())
-    lines += ["", f"next: python -m wfb_gym advise {out}"]
+    lines += ["", f"next: python -m wfb_gym advise {out} --estimate"]
     return lines
 
 
