@@ -106,6 +106,8 @@ class ListImport:
         except RosterError as error:
             self._show_error(f"{name}: {error}")
             return
+        if roster is None:  # the server is shutting down
+            return
         self._uploads[side] = name, roster
         self._lists[side].value = f"(file {name})"
         if 0 in self._uploads or self._lists[0].value:
