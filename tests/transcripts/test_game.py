@@ -4,9 +4,10 @@ import pytest
 
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.nodes import NODES
+from wfb_gym.players.search.mcts import MctsAgent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import record, replay
-from wfb_gym.transcripts.game import Game
+from wfb_gym.transcripts.game import Game, Steps
 
 DUEL = load_scenario("archmage-duel")
 
@@ -73,3 +74,49 @@ def test_illegal_decisions_are_rejected() -> None:
     assert other.choices() == {}
     with pytest.raises(ValueError, match="did you mean veteran"):
         Game(DUEL, 0, "vetran")
+
+
+@pytest.mark.parametrize("opponent", ["random", "veteran:0.3", "archmage-duel/dispeller"])
+def test_a_resumed_game_continues_like_the_original_even_after_undo(opponent: str) -> None:
+    original = Game(DUEL, 0, opponent, seed=6)
+    list(original.play_on())
+    while not original.battle.is_over and len(original.decisions) < 4:
+        original.act(max(original.choices()))
+        list(original.play_on())
+    resumed = Game(DUEL, 0, opponent, original.seed)
+    resumed.resume(original.steps())
+    assert resumed.events == original.events
+    assert resumed.decisions == original.decisions
+    assert resumed.steps() == original.steps()
+    assert resumed.narrated.visible.key() == original.narrated.visible.key()
+    if "/" not in opponent:  # networks sample with a generator of their own
+        for game in (original, resumed):
+            game.undo(1)
+            play_best_guess(game)
+        assert resumed.events == original.events
+
+
+def test_a_resumed_game_does_not_ask_its_opponent(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Game(DUEL, 1, "mcts:2", seed=3)
+    list(original.play_on())
+    monkeypatch.setattr(MctsAgent, "_choose", None)
+    resumed = Game(DUEL, 1, "mcts:2", seed=3)
+    resumed.resume(original.steps())
+    assert resumed.events == original.events
+
+
+def test_steps_that_do_not_follow_from_the_rules_are_rejected() -> None:
+    game = Game(DUEL, 0, "veteran", seed=4)
+    play_best_guess(game)
+    codes, draws = game.steps()
+    roll = next(k for k, event in enumerate(game.events) if event.kind == "roll")
+    changed = [*codes]
+    changed[roll] += 1
+    for steps, message in (
+        (Steps(changed, draws), "expected the roll"),
+        (Steps([10**6], draws), "illegal|expected"),
+        (Steps([*codes, 0], draws), "fewer events"),
+        (Steps(codes, draws[:2]), "more draws"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Game(DUEL, 0, "veteran", seed=4).resume(steps)

@@ -4,9 +4,11 @@ The terminal game and the web UI are built on this module. The rules are in the 
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.random_numbers import new_rngs
@@ -31,6 +33,19 @@ class _Checkpoint(NamedTuple):
     visible: Battle
     histories: Any
     events: int
+
+
+class Steps(NamedTuple):
+    """The steps of a game, from which it can be continued later, after any undo.
+
+    Attributes:
+        codes: the codes of all events, including the deals of hidden items.
+        draws: number of random words drawn for the opponent's choices, before each of the person's
+            decisions and after the last event.
+    """
+
+    codes: Sequence[int]
+    draws: Sequence[int]
 
 
 class Game:
@@ -164,6 +179,38 @@ class Game:
         return position_id(
             narrated.scenario, self.battle, visible=narrated.visible, known=(self.seat,)
         )
+
+    def steps(self) -> Steps:
+        """Return the steps so far, for `resume`."""
+        rngs = [*(checkpoint.rng[0] for checkpoint in self._checkpoints), self._rng]
+        return Steps([event.code for event in self.events], [int(rng.choices) for rng in rngs])
+
+    def resume(self, steps: Steps) -> None:
+        """Repeat the steps of an earlier game with the same arguments, before anything is played.
+
+        The opponent's choices are repeated too, so this takes no time to think. The dice are rolled
+        again from the seed.
+
+        Raises:
+            ValueError: if the steps do not follow from the scenario, the seed and the rules.
+        """
+        narrated, draws = self.narrated, map(np.uint64, steps.draws)
+        try:
+            for code in steps.codes:
+                if self.battle.is_decision() and self.battle.mover == self.seat:
+                    self._rng.choices = next(draws)
+                    self.act(code)
+                    continue
+                if self.battle.is_decision():
+                    event = narrated.act(code)
+                else:
+                    event = next(play_on(narrated, self._rng, (None, None)))
+                if event.code != code:
+                    raise ValueError(f"steps: expected the roll {event.code}, found {code}")
+                self.events.append(event)
+            self._rng.choices = next(draws)
+        except StopIteration as error:
+            raise ValueError("steps: expected fewer events, or more draws") from error
 
     def transcript(self) -> Transcript:
         """Return the transcript of the battle so far.
