@@ -43,8 +43,9 @@ _SERVER_BYTES = 400 << 20
 """Memory that all cases together may add to the server's."""
 _MOST_BODY = 4 << 20
 _SERVE = """
-import ctypes, runpy, signal, sys
+import ctypes, os, runpy, signal, sys, tempfile
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: end with the parent, even if killed
+os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp()  # for saved games
 sys.argv = ["wfb_gym", "web", "--port", "0", "--no-open"]
 runpy.run_module("wfb_gym", run_name="__main__")
 """

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
@@ -38,36 +40,54 @@ OpenPage = Callable[..., "Page"]
 """The fixture `open_page`: opens an address in a new tab and returns its page."""
 
 
-def _wait_for(port: int) -> None:
+def _wait_for(host: str, port: int) -> None:
     for _ in range(600):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        with contextlib.suppress(OSError), socket.create_connection((host, port)):
             return
         time.sleep(0.1)
-    raise AssertionError(f"nothing listens on port {port}")
+    raise AssertionError(f"nothing listens on {host}, port {port}")
 
 
 @contextmanager
-def served(printed: list[str] | None = None) -> Iterator[str]:
-    """Serve the web UI on a free port; `printed` receives the server's output after its address."""
-    command = [sys.executable, "-m", "wfb_gym", "web", "--port", "0", "--no-open"]
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    # With pytest's variables NiceGUI would look for its own test plugin.
-    environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    ) as server:
+def served(
+    printed: list[str] | None = None, *options: str, port: int = 0, data: Path | None = None
+) -> Iterator[str]:
+    """Serve the web UI and yield its URL, the first one if there are several.
+
+    Args:
+        printed: receives the server's output: up to the URL, and in the end the rest.
+        options: further options of ``web``.
+        port: the port, or 0 for a free one.
+        data: folder for saved games; by default a temporary one.
+    """
+    command = [sys.executable, "-m", "wfb_gym", "web", "--port", str(port), "--no-open", *options]
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory()) if data is None else str(data)
+        environment = os.environ | {"PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": folder}
+        # With pytest's variables NiceGUI would look for its own test plugin.
+        environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
+        server = stack.enter_context(
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                env=environment,
+            )
+        )  # fmt: skip
         try:
             assert server.stdout is not None
-            line = server.stdout.readline()
-            found = re.search(r"http://127\.0\.0\.1:(\d+)/", line)
-            assert found, line + server.stdout.read()
-            _wait_for(int(found[1]))
+            lines: list[str] = []
+            while not (found := re.search(r"http://(.+?):(\d+)/\S*", lines[-1] if lines else "")):
+                lines.append(server.stdout.readline())
+                assert lines[-1], "".join(lines)
+            _wait_for(found[1].strip("[]"), int(found[2]))
+            if printed is not None:
+                printed.append("".join(lines))
             yield found[0]
         finally:
             server.send_signal(signal.SIGINT)
             try:
-                server.wait(30)  # on a busy machine
+                server.wait(20)  # on a busy machine
             except subprocess.TimeoutExpired:
                 server.kill()
+                raise
             if printed is not None and server.stdout is not None:
                 printed.append(server.stdout.read())

@@ -31,6 +31,16 @@ def test_impossible_and_taken_ports_give_a_one_line_error(
         assert f"expected a free port, found {port}" in refused(capsys, "--port", str(port))
 
 
+@pytest.mark.needs("nicegui")
+@pytest.mark.parametrize("host", ["laptop", "fe80::1", "192.0.2.77", "0.0.0.0:80", "\x1b[2J", ""])
+def test_a_host_that_is_no_address_of_this_computer_gives_a_one_line_error(
+    capsys: pytest.CaptureFixture[str], host: str
+) -> None:
+    error = refused(capsys, "--host", host)
+    assert "--host: expected an IPv4 or IPv6 address of this computer, such as 0.0.0.0" in error
+    assert "\x1b" not in error
+
+
 def test_without_the_extra_it_names_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

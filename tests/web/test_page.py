@@ -302,15 +302,10 @@ def test_targets_are_chosen_on_the_battlefield_and_a_reloaded_tab_has_its_battle
     elsewhere.close()
 
 
-def test_a_duplicated_tab_plays_the_same_battle(open_page: OpenPage) -> None:
+def test_two_tabs_at_one_address_play_the_same_battle(open_page: OpenPage) -> None:
     page = open_page()
     start(page)
-    page.evaluate("sessionStorage.__nicegui_tab_closed = 'false'; window.onbeforeunload = null")
-    tab = page.evaluate("({...sessionStorage})")
-    copy = open_page()
-    copy.evaluate("tab => Object.assign(sessionStorage, tab)", tab)
-    copy.evaluate("window.onbeforeunload = null")
-    copy.reload()
+    copy = open_page(url=page.url)
     copy.locator("button.choice").first.wait_for()
     choose(page, 1)
     copy.locator("button.choice").nth(0).click()  # a click for a position that is gone

@@ -79,7 +79,7 @@ def test_other_sites_are_rejected_and_malformed_messages_print_one_line_each() -
     printed: list[str] = []
     with served(printed) as address:
         check_requests(address)
-    lines = printed[0].splitlines()
+    lines = printed[1].splitlines()
     reported = [line for line in lines if line.startswith("malformed message from a browser: ")]
     assert len(reported) > 6  # a server may ignore some
     assert [line for line in lines if line not in reported] == ["interrupted"]

@@ -1,73 +1,115 @@
-"""A browser tab's page: first the form, then the game, then its review."""
+"""A browser tab's page: the form at /, and a game with its review at /game/KEY."""
 
-import asyncio
+import re
 
 from nicegui import app, run, ui
 
+from wfb_gym.web.elements import add_text, waiting
 from wfb_gym.web.form import Form
+from wfb_gym.web.games import GameError, Games, owner_of
+from wfb_gym.web.request_checks import BROWSER
 from wfb_gym.web.scenario_cards import scenario_cards
-from wfb_gym.web.session import Session, Setup, scenario_of
-from wfb_gym.web.table import GAME, GameTable, TabGame
+from wfb_gym.web.session import Setup
+from wfb_gym.web.table import GameTable
 
 _STARTING = "starting"
-"""Key for the `asyncio.Task` that sets up a tab's game."""
+"""Key in a tab's storage for the key of the game that is set up."""
+_GAME_PATH = re.compile(r"/game/([0-9a-f]{16})")
+_MOST_LISTED = 5
+_NOT_FOUND = 404
+_NO_PAGE = "There is no page at this address."
 
 
 class Page:
-    """A browser tab's page; `show` starts with the tab's game if it has one."""
+    """A browser tab's page.
 
-    def __init__(self) -> None:
+    Args:
+        games: the games of all browsers.
+    """
+
+    def __init__(self, games: Games) -> None:
+        self._games = games
+        client = ui.context.client
+        self._path = client.request.scope["path"]
+        self._owner = owner_of(client.request.scope[BROWSER])
         self._root = ui.element("div").classes("wfb page")
+        if self._path != "/" and not _GAME_PATH.fullmatch(self._path):
+            client.status_code = _NOT_FOUND
 
     async def show(self) -> None:
-        """Show the tab's game if it has one, even after a reload; otherwise show the form."""
+        """Show the game at the page's address, or the form."""
         client = ui.context.client
         await client.connected()  # the tab is not known until then
         if not client.has_socket_connection:  # a request without a browser
             return
         self._tab = app.storage.tab
-        if GAME in self._tab:
-            await self._show_game()
+        if found := _GAME_PATH.fullmatch(self._path):
+            await self._show_game(found[1])
             return
-        form = await self._show_form()
+        if self._path != "/":
+            self._show_problem(_NO_PAGE)
+            return
+        await run.io_bound(scenario_cards)  # draws them at the first call
+        with self._root:
+            self._show_games()
+            form = Form(self._start)
+        await form.restore()
         if _STARTING in self._tab:  # the tab was reloaded while the game was being set up
             await form.wait_for(self._started())
 
-    async def _show_form(self) -> Form:
-        self._tab.pop(GAME, None)
-        await run.io_bound(scenario_cards)  # draws them at the first call
-        self._root.clear()
-        with self._root:
-            form = Form(self._start)
-        await form.restore()
-        return form
+    def _show_games(self) -> None:
+        """Show links to the browser's latest games, if there are any."""
+        summaries = self._games.summaries(self._owner)[:_MOST_LISTED]
+        if not summaries:
+            return
+        with ui.element("div").classes("form"), ui.element("section").classes("card"):
+            add_text("Your games", "h2")
+            for summary in summaries:
+                with ui.element("p"):
+                    ui.link(f"{summary.title} ({summary.status})", _address(summary.key))
 
-    async def _show_game(self) -> None:
+    async def _show_game(self, key: str) -> None:
+        with self._root:
+            wait = ui.html(waiting("Setting up the table"), sanitize=False)
+        try:
+            game = await self._games.open(key, self._owner)
+        except GameError as error:
+            self._show_problem(str(error))
+        except (ValueError, OSError, ImportError) as error:  # its file is damaged
+            self._show_problem(f"This game cannot be continued: {error}")
+        else:
+            wait.delete()
+            with self._root:
+                table = GameTable(game, lambda: ui.navigate.to("/"))
+            await table.show()
+
+    def _show_problem(self, words: str) -> None:
         self._root.clear()
         with self._root:
-            game = GameTable(self._tab, self._show_form)
-        await game.show()
+            add_text(words, "p")
+            ui.link("Start a new game", "/")
 
     async def _start(self, setup: Setup) -> str:
         """Start a game and return the error message, or "" if there is none."""
-
-        def begin() -> Session:
-            return Session(scenario_of(setup), setup)
-
-        self._tab[_STARTING] = asyncio.ensure_future(run.io_bound(begin))
+        if _STARTING not in self._tab:  # otherwise clicked twice
+            try:
+                self._tab[_STARTING] = self._games.start(self._owner, setup)
+            except GameError as error:
+                return str(error)
         return await self._started()
 
     async def _started(self) -> str:
-        """Wait until the game is set up and show it; return the error message, or ""."""
+        """Wait until the game is set up and go to it; return the error message, or ""."""
+        key = self._tab[_STARTING]
         try:
-            session = await asyncio.shield(self._tab[_STARTING])
+            await self._games.open(key, self._owner)
         except (ValueError, OSError, ImportError) as error:  # the setup is invalid
             return str(error)
         finally:
             self._tab.pop(_STARTING, None)
-        if session is None:  # the server is shutting down
-            return ""
-        if GAME not in self._tab:  # otherwise the page from before a reload has already stored it
-            self._tab[GAME] = TabGame(session, asyncio.Lock())
-        await self._show_game()
+        ui.navigate.to(_address(key))
         return ""
+
+
+def _address(key: str) -> str:
+    return f"/game/{key}"

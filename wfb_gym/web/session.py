@@ -4,7 +4,7 @@ A session belongs to one browser. Its methods may be called from any thread, but
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from threading import Lock
@@ -28,7 +28,7 @@ from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.solver import TooLarge
 from wfb_gym.solver.graph_arrays import TIE
-from wfb_gym.transcripts.game import Game
+from wfb_gym.transcripts.game import Game, Steps
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
@@ -211,14 +211,28 @@ class Evaluation(NamedTuple):
 class Session:
     """A game in one browser.
 
+    Args:
+        scenario: the scenario to play.
+        setup: the settings; the scenario's are not read again.
+        steps: the steps of an earlier session with the same settings and seed, which is continued.
+
+    Attributes:
+        setup: the settings, with the seed.
+        on_change: called with the session after every choice and undo, in the same thread.
+
     Raises:
-        ValueError: if the opponent is unknown or cannot play the scenario.
+        ValueError: if the opponent is unknown or cannot play the scenario, or if the steps do not
+            follow from the settings.
         ImportError: if the opponent needs an extra that is not installed.
     """
 
-    def __init__(self, scenario: Scenario, setup: Setup) -> None:
+    def __init__(self, scenario: Scenario, setup: Setup, steps: Steps | None = None) -> None:
         check_opponent(setup.opponent)
         self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
+        self.setup = replace(setup, seed=self.game.seed)
+        self.on_change: Callable[[Session], object] = lambda _: None
+        if steps is not None:
+            self.game.resume(steps)
         self.scenario = scenario
         self.analyst = Analyst(scenario)
         self._map = b"", ""  # the last drawing without a spell, and its position
@@ -290,11 +304,13 @@ class Session:
         """
         self.game.act(code)
         self._play_on()
+        self.on_change(self)
 
     def undo(self, decision: int = -1) -> None:
         """Go back to a decision, by default the last one; does nothing if there is none."""
         if self.can_undo and -len(self.game.decisions) <= decision < len(self.game.decisions):
             self.game.undo(decision)
+            self.on_change(self)
 
     def advice(self) -> ShownAdvice:
         """Return the value of every choice; this takes several seconds in large scenarios."""

@@ -5,13 +5,13 @@ content. Long tasks run in a thread while the page shows a waiting message.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import tanh
-from typing import Any, NamedTuple
+from typing import Any
 
-from nicegui import background_tasks, events, run, ui
+from nicegui import app, background_tasks, events, run, ui
 
 from wfb_gym.render.html import army_blocks, render_macro, score_html, static_text, step_html
 from wfb_gym.render.review_page import review_html, review_page
@@ -29,10 +29,9 @@ from wfb_gym.web.elements import (
     show_toggle,
     waiting,
 )
+from wfb_gym.web.games import OpenGame
 from wfb_gym.web.session import Evaluation, Session, ShownAdvice
 
-GAME = "game"
-"""Key for a tab's `TabGame`."""
 _CHANCES = (
     "Percentages: the chance that these dice succeed. Points beside them: this chance times the "
     "points of the spell."
@@ -53,25 +52,17 @@ _OVER = "The game is over. The slider shows every position."
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
-class TabGame(NamedTuple):
-    """The game stored for a tab; a duplicate of the tab shares it."""
-
-    session: Session
-    lock: asyncio.Lock  # held while a thread works on the session
-
-
 class GameTable:
     """The view of one game."""
 
-    def __init__(self, tab: dict[str, Any], leave: Callable[[], Awaitable[Any]]) -> None:
-        self._tab, self._go = tab, leave
-        self._kept: TabGame = tab[GAME]
-        session: Session = self._kept.session
+    def __init__(self, game: OpenGame, leave: Callable[[], Any]) -> None:
+        self._game, self._go = game, leave
+        session: Session = game.session
         self._session = session
         self._shown_spell: int | None = None
         self._shown_events = 0
         self._advises = self._has_odds = False
-        self._has_bar = bool(tab.get(_HAS_BAR, True))
+        self._has_bar = bool(app.storage.tab.get(_HAS_BAR, True))
         self._pending_review: object | None = None  # token for the review in progress
         seat = session.game.seat
         with ui.element("div").classes("top"):
@@ -150,8 +141,7 @@ class GameTable:
 
     async def _refresh(self) -> None:
         session = self._session
-        self._tab[GAME] = self._kept  # resets the age of the stored game
-        async with self._kept.lock:  # a duplicate of the tab may play at the same time
+        async with self._game.lock:  # another tab may play at the same time
             self._show_position()
             self._start_evaluation()
         self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
@@ -262,7 +252,7 @@ class GameTable:
     # --- the evaluation bar ----------------------------------------------------------------
 
     def _toggle_bar(self) -> None:
-        self._has_bar = self._tab[_HAS_BAR] = not self._has_bar
+        self._has_bar = app.storage.tab[_HAS_BAR] = not self._has_bar
         self._start_evaluation()
 
     def _start_evaluation(self) -> None:
@@ -434,7 +424,7 @@ class GameTable:
 
     async def _run_in_thread(self, words: str, work: Callable[..., Any], *arguments: Any) -> Any:
         """Run work in a thread, one task at a time, while showing a waiting message."""
-        async with self._kept.lock:
+        async with self._game.lock:
             self._wait.set_content(waiting(words))
             try:
                 return await run.io_bound(work, *arguments)
