@@ -17,7 +17,6 @@ from wfb_gym.seats import SEATS, seat_number
 if TYPE_CHECKING:
     from wfb_gym.practice.game_history import GameHistory, SavedGame
     from wfb_gym.practice.puzzles import Hint, Practice, Puzzle
-    from wfb_gym.practice.rating import ErrorRating
     from wfb_gym.transcripts import Transcript
 
 _DESCRIPTION = """\
@@ -41,12 +40,6 @@ _SKIP = ("s", "skip", "solution")
 _QUIT = ("q", "quit", "exit")
 _HELP = ("help",)
 _KEYS = "h for a hint, s for the solution, q to quit"
-_MOST_ROWS = 20
-"""Maximum number of games in the table of ratings."""
-_HEADING = ("DECISIONS", "EXACT", "LOST (EXACT)", "LOST (ESTIMATED)")
-_CAPTION = """\
-LOST: points per decision. Exact values and estimates are never averaged together.
-EXACT: part of the decisions whose values are exact. ±: 95 % interval, from 10 decisions on."""
 
 
 @dataclass(frozen=True)
@@ -205,39 +198,15 @@ class ConsolePractice:
 
 def rating_lines(games: "Sequence[SavedGame]") -> list[str]:
     """Return the tables of a player's error ratings: by seat, and by game with the newest first."""
-    from wfb_gym.practice.game_history import rate_seats
-    from wfb_gym.practice.rating import rate_decisions
+    from wfb_gym.practice.rating_tables import CAPTION, game_table, seat_table
 
-    seats = rate_seats(games)
-    if not seats:
+    rows = seat_table(games)
+    if not rows:
         return ["No decisions were reviewed yet."]
-    by_unit = len({each.point for each in seats}) > 1
-    rows: list[tuple[str, ...]] = [("SEAT", "GAMES", *_HEADING)]
-    for each in seats:
-        name = f"{each.seat}, {each.point}s" if by_unit else each.seat
-        rows.append((name, str(each.games), *_rating_cells(each.rating)))
     lines = [*format_table(rows, "<" + ">" * (len(rows[0]) - 1)).split("\n"), ""]
-    reviewed = [game for game in games if game.losses]
-    rows = [("PLAYED (UTC)", "SCENARIO", "SEAT", "AGAINST", *_HEADING)]
-    for game in reviewed[:_MOST_ROWS]:
-        cells = _rating_cells(rate_decisions(game.losses))
-        rows.append((f"{game.played_at:%Y-%m-%d %H:%M}", *_game_cells(game), *cells))
-    lines += [*align_columns(rows, "<<<<" + ">" * len(_HEADING))]
-    lines += [*_trend(reviewed), "", *_CAPTION.split("\n")]
-    return lines
-
-
-def _rating_cells(rating: "ErrorRating") -> tuple[str, ...]:
-    share = f"{rating.exact_share:.0%}" if rating.decisions else "-"
-    return str(rating.decisions), share, rating.exact.words, rating.estimated.words
-
-
-def _game_cells(game: "SavedGame") -> tuple[str, str, str]:
-    """Return a game's scenario, the player's seat and the enemy's name."""
-    scenario, players = game.transcript.scenario.name, game.transcript.players
-    if game.army is None:
-        return scenario, "both", " and ".join(players)
-    return scenario, SEATS[game.army], players[1 - game.army]
+    rows = game_table(games)
+    lines += [*align_columns(rows, "<<<<" + ">" * (len(rows[0]) - 4))]
+    return [*lines, *_trend([game for game in games if game.losses]), "", *CAPTION.split("\n")]
 
 
 def _trend(games: "Sequence[SavedGame]") -> list[str]:
@@ -321,12 +290,6 @@ def _warn(message: str) -> None:
     print(f"practise: {printable(message)}", file=sys.stderr)
 
 
-def _title(game: "SavedGame", puzzle: "Puzzle") -> str:
-    names, enemy = puzzle.names, game.transcript.players[1 - puzzle.army]
-    battle = f"{names.scenario.name}, {game.played_at:%Y-%m-%d}, against {enemy}"
-    return f"{battle}. You are {names.armies[puzzle.army]}."
-
-
 def put_puzzles(
     games: "Sequence[SavedGame]",
     history: "GameHistory | None",
@@ -338,7 +301,7 @@ def put_puzzles(
 ) -> None:
     """Put the puzzles from reviewed games."""
     from wfb_gym.files import describe_error
-    from wfb_gym.practice.game_history import puzzles_of, worst_mistakes
+    from wfb_gym.practice.game_history import puzzle_title, puzzles_of, worst_mistakes
     from wfb_gym.practice.puzzles import Practice
 
     found = puzzles_of(worst_mistakes(games, most, with_solved=with_solved))
@@ -355,7 +318,7 @@ def put_puzzles(
                 _warn(describe_error(error))
 
     practice = Practice([puzzle for _, puzzle in found])
-    titles = [_title(*each) for each in found]
+    titles = [puzzle_title(*each) for each in found]
     ConsolePractice(practice, titles, ask=ask, show=show, on_solved=mark_solved).play()
 
 

@@ -250,6 +250,8 @@ class GameHistory:
     def save(self, transcript: Transcript, *, replaces: Path | None = None) -> Path:
         """Save a game, and delete the oldest games if there are too many.
 
+        A game that is already in the folder is not saved again.
+
         Args:
             transcript: the transcript, with the deals of hidden items.
             replaces: an earlier version of the same game, which is deleted.
@@ -273,6 +275,9 @@ class GameHistory:
         now = datetime.now(UTC).strftime(_TIME)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         path = self.folder / f"{now}-{digest}{_TRANSCRIPT}"
+        for each in self._paths():
+            if each.name.endswith(f"-{digest}{_TRANSCRIPT}"):
+                return each
         atomic_write_text(path, text)
         if replaces is not None and replaces != path:
             self.delete(replaces)
@@ -413,6 +418,13 @@ def puzzles_of(mistakes: Sequence[Mistake]) -> list[tuple[SavedGame, Puzzle]]:
                     found[game.path, army, puzzle.event] = puzzle
     keys = {(each.game.path, each.army, each.event): each.game for each in mistakes}
     return [(game, found[key]) for key, game in keys.items() if key in found]
+
+
+def puzzle_title(game: SavedGame, puzzle: Puzzle) -> str:
+    """Return a line about a puzzle's game: the scenario, the date, the enemy and the seat."""
+    names, enemy = puzzle.names, game.transcript.players[1 - puzzle.army]
+    battle = f"{names.scenario.name}, {game.played_at:%Y-%m-%d}, against {enemy}"
+    return f"{battle}. You are {names.armies[puzzle.army]}."
 
 
 class SeatRating(NamedTuple):

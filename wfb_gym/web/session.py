@@ -30,6 +30,7 @@ from wfb_gym.solver import TooLarge
 from wfb_gym.solver.graph_arrays import TIE
 from wfb_gym.transcripts.game import Game, Steps
 from wfb_gym.transcripts.mixtures import Mixer
+from wfb_gym.transcripts.position_ids import position_from_id
 from wfb_gym.transcripts.review import Progress, Review, review
 from wfb_gym.transcripts.transcript import Transcript
 from wfb_gym.view.choices import ChoiceDetails, choice_details, question
@@ -70,6 +71,7 @@ class Setup:
         scenario: name of a bundled scenario, or None.
         text: text of a scenario file, used if `scenario` is None.
         lists: army lists entered on the page, used if `scenario` and `text` are None.
+        position: id of a position to start from, which names its scenario, or None.
         seat: the person's seat, 0 or 1.
         opponent: one of `OPPONENTS`, optionally with a number, such as "mcts:50".
         seed: seed for the dice, or None for a random seed.
@@ -78,6 +80,7 @@ class Setup:
     scenario: str | None = "archmage-duel"
     text: str | None = None
     lists: PositionRequest = field(default_factory=PositionRequest)
+    position: str | None = None
     seat: int = 0
     opponent: str = "veteran"
     seed: int | None = None
@@ -88,8 +91,10 @@ def scenario_of(setup: Setup) -> Scenario:
 
     Raises:
         ScenarioError: if the scenario is invalid.
-        ValueError: if the lists are invalid.
+        ValueError: if the lists or the id of the position are invalid.
     """
+    if setup.position is not None:
+        return position_from_id(setup.position).scenario
     if setup.scenario is not None:
         return load_scenario(setup.scenario)
     if setup.text is not None:
@@ -221,14 +226,15 @@ class Session:
         on_change: called with the session after every choice and undo, in the same thread.
 
     Raises:
-        ValueError: if the opponent is unknown or cannot play the scenario, or if the steps do not
-            follow from the settings.
+        ValueError: if the opponent is unknown or cannot play the scenario, if the position's id is
+            invalid, or if the steps do not follow from the settings.
         ImportError: if the opponent needs an extra that is not installed.
     """
 
     def __init__(self, scenario: Scenario, setup: Setup, steps: Steps | None = None) -> None:
         check_opponent(setup.opponent)
-        self.game = Game(scenario, setup.seat, setup.opponent, setup.seed)
+        start = None if setup.position is None else position_from_id(setup.position)
+        self.game = Game(scenario, setup.seat, setup.opponent, setup.seed, start=start)
         self.setup = replace(setup, seed=self.game.seed)
         self.on_change: Callable[[Session], object] = lambda _: None
         if steps is not None:
@@ -252,6 +258,11 @@ class Session:
     def is_over(self) -> bool:
         """Whether the battle has ended."""
         return self.game.battle.is_over
+
+    @property
+    def is_from_start(self) -> bool:
+        """Whether the game started at the start of the battle, so that it has a transcript."""
+        return self.game.start is None
 
     @property
     def can_undo(self) -> bool:

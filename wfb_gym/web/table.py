@@ -132,7 +132,7 @@ class GameTable:
                     ui.button("Play on", on_click=lambda: question.submit(False)).props(OUTLINED)
             if not await question:
                 return
-        await self._go()
+        self._go()
 
     async def show(self) -> None:
         """Show the position, first waiting for the opponent if it is still thinking."""
