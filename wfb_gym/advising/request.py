@@ -77,7 +77,7 @@ def check_request(request: PositionRequest) -> None:
                 raise PositionError("--position", expected, f"{field.name.replace('_', '-')} too")
         return
     if request.scenario is None and not request.wizard:
-        raise PositionError("situation", "a scenario, --wizard or --position", "none")
+        raise PositionError("situation", "a scenario or --wizard", "neither")
     pools = ("power", request.power), ("dispel", request.dispel), ("scrolls", request.scrolls)
     for option, number in (*pools, *(("own", dice) for dice in request.own)):
         if number is not None and not 0 <= number <= DICE:

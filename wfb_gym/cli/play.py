@@ -125,8 +125,8 @@ def _play(options: PlayOptions) -> None:
     except (ValueError, OSError, ImportError) as error:
         raise UsageError(str(error)) from error
     game.play(always_odds=options.odds)
-    if start is None and is_named(scenario):
-        transcript = game.transcript()
+    transcript = game.transcript() if start is None else None
+    if transcript is not None and transcript.over and is_named(scenario):
         line = game_line(transcript.published() if options.public else transcript)
         print(f"The battle in one line, for replay: {line}")
     if options.transcript:
