@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import events, run, ui
 
 from wfb_gym.advising.request import PositionRequest
 from wfb_gym.files import NOT_UTF8
@@ -13,6 +13,7 @@ from wfb_gym.render.html import render_macro
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.seats import SEATS
+from wfb_gym.transcripts import position_from_id
 from wfb_gym.web.army_builder import ArmyBuilder
 from wfb_gym.web.elements import FLAT, add_text, set_text, set_title, waiting
 from wfb_gym.web.list_import import ListImport
@@ -26,19 +27,24 @@ from wfb_gym.web.session import (
     describe_seat,
 )
 
-_BUNDLED, _IMPORT, _ARMIES, _OWN, _LISTS = _KINDS = (
-    "Bundled", "Army list", "Army builder", "Own file", "Wizards",
+_BUNDLED, _IMPORT, _ARMIES, _OWN, _LISTS, _POSITION = _KINDS = (
+    "Bundled", "Army list", "Army builder", "Own file", "Wizards", "Position",
 )  # fmt: skip
 _OWN_BATTLES = {
     _IMPORT: "your army list",
     _ARMIES: "your armies",
     _OWN: "your scenario",
     _LISTS: "your wizards",
+    _POSITION: "a shared position",
 }
 _NAMES = (*bundled_scenarios(), *hidden_scenarios())
 _INTRODUCTION = (
     "Play one side of a battle's magic phase. Choose a battle, your side and an opponent; "
     "the choices that are already made are a good first game."
+)
+_ABOUT_POSITIONS = (
+    "An id from Share in a game, or from the commands share and advise. The battle continues from "
+    "there. Such a game has no review."
 )
 _SEED = "The same seed and decisions give the same battle. Empty: a random seed."
 _LONG_START = (
@@ -74,6 +80,12 @@ class Form:
                 self._builder_box.bind_visibility_from(self._kind, "value", value=_ARMIES)
                 self._own()
                 self._lists()
+                with ui.element("div").bind_visibility_from(self._kind, "value", value=_POSITION):
+                    add_text(_ABOUT_POSITIONS, "p", "about")
+                    self._position = ui.input(
+                        label="Position id", on_change=self._describe_position
+                    ).props(f"outlined maxlength={MAX_BYTES}")
+                    self._about_position = add_text(classes="about")
             with ui.element("section").classes("card players"):
                 add_text("Players", "h2")
                 with ui.element("div").classes("three two"):
@@ -173,6 +185,30 @@ class Form:
         players = f"you are the {self._seat.value}, against {self._opponent.value}"
         set_text(self._chosen, f"{battle}, {players}")
 
+    async def show_position(self, position: str) -> None:
+        """Choose a position by its id, for the address /?position=ID."""
+        self._kind.value = _POSITION
+        self._position.value = position
+
+    async def _describe_position(self) -> None:
+        """Describe the position, and choose the seat of the side to move."""
+        self._forget_error()
+        text = (self._position.value or "").strip()
+        words = ""
+        if text:
+            try:
+                shared = await run.io_bound(position_from_id, text)
+            except ValueError as error:
+                self._show_error(str(error))
+            else:
+                if shared is None:  # the server is shutting down
+                    return
+                seat = SEATS[shared.battle.mover]
+                phase = int(shared.battle.state.phase) + 1
+                self._choose_seat(seat)
+                words = f"{shared.scenario.name}, phase {phase}, the {seat} is to move."
+        set_text(self._about_position, words)
+
     def _choose_seat(self, seat: str) -> None:
         self._seat.value = seat
 
@@ -252,12 +288,13 @@ class Form:
         if kind == _IMPORT:
             texts[kind] = await self._import.scenario_text()
         return Setup(
-            self._scenario if kind == _BUNDLED else None,
-            texts.get(kind),
-            lists,
-            SEATS.index(self._seat.value),
-            self._opponent.value or "",
-            _number("seed", self._seed.value, None),
+            scenario=self._scenario if kind == _BUNDLED else None,
+            text=texts.get(kind),
+            lists=lists,
+            position=self._position.value or "" if kind == _POSITION else None,
+            seat=SEATS.index(self._seat.value),
+            opponent=self._opponent.value or "",
+            seed=_number("seed", self._seed.value, None),
         )
 
     async def _submit(self) -> None:

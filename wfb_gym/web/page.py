@@ -31,6 +31,7 @@ class Page:
         self._games = games
         client = ui.context.client
         self._path = client.request.scope["path"]
+        self._position = client.request.query_params.get("position")
         self._owner = owner_of(client.request.scope[BROWSER])
         self._root = ui.element("div").classes("wfb page")
         if self._path != "/" and not _GAME_PATH.fullmatch(self._path):
@@ -54,6 +55,8 @@ class Page:
             self._show_games()
             form = Form(self._start)
         await form.restore()
+        if self._position is not None:
+            await form.show_position(self._position)
         if _STARTING in self._tab:  # the tab was reloaded while the game was being set up
             await form.wait_for(self._started())
 
