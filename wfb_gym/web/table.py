@@ -5,7 +5,7 @@ content. Long tasks run in a thread while the page shows a waiting message.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import tanh
@@ -13,11 +13,15 @@ from typing import Any
 
 from nicegui import app, background_tasks, events, run, ui
 
+from wfb_gym.practice.puzzles import Puzzle, make_puzzles
+from wfb_gym.practice.rating import decision_losses, rate_decisions
 from wfb_gym.render.html import army_blocks, render_macro, score_html, static_text, step_html
 from wfb_gym.render.review_page import review_html, review_page
+from wfb_gym.transcripts import Transcript, game_line
+from wfb_gym.transcripts.review import Review
 from wfb_gym.transcripts.transcript import text_of
 from wfb_gym.view.decisions import ActionView
-from wfb_gym.view.names import plural_points
+from wfb_gym.view.names import plural, plural_points
 from wfb_gym.web.elements import (
     FILLED,
     FLAT,
@@ -30,6 +34,7 @@ from wfb_gym.web.elements import (
     waiting,
 )
 from wfb_gym.web.games import OpenGame
+from wfb_gym.web.puzzles import PuzzleBoard
 from wfb_gym.web.session import Evaluation, Session, ShownAdvice
 
 _CHANCES = (
@@ -49,6 +54,12 @@ _EVALUATIONS = ThreadPoolExecutor(1, "evaluation")
 """Evaluates positions of all games, one at a time, so that no other work waits for a thread."""
 _PAUSED = "The game is paused. The slider shows every position so far."
 _OVER = "The game is over. The slider shows every position."
+_ABOUT_ID = (
+    "Enter this id at Position on the start page, or in the commands advise and play with "
+    "--position. It does not reveal the enemy's hidden items."
+)
+_MOST_LINE = 2000
+"""Maximum length of a game line, in characters, that is shown."""
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
@@ -103,6 +114,7 @@ class GameTable:
                         self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
                         self._undo_button.props(OUTLINED)
                         self._bar_button = ui.button(on_click=self._toggle_bar)
+                        ui.button("Share", on_click=self._share).props(OUTLINED)
                         set_key(self._bar_button, "e")
                         set_key(self._advice_button, "a")
                         set_key(self._odds_button, "o")
@@ -145,8 +157,8 @@ class GameTable:
             self._show_position()
             self._start_evaluation()
         self._map.set_content(await self._run_in_thread("", session.map_html, self._spell()))
-        self._show_board(not session.is_over)
-        if session.is_over:
+        self._show_board(not (session.is_over and session.is_from_start))
+        if session.is_over and session.is_from_start:
             await self._review()
         elif self._advises:
             await self._show_advice()
@@ -168,6 +180,7 @@ class GameTable:
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
         self._review_button.set_text("Transcript" if self._hides_items else "Review")
+        self._review_button.set_enabled(session.is_from_start)
         set_text(self._seat_words, session.seat_words)
         show_toggle(self._advice_button, "Advice", is_on=self._advises)
         self._show_odds()
@@ -397,10 +410,55 @@ class GameTable:
                 elif can_undo:
                     back = ui.button("Take back the last decision")
                     back.on_click(partial(self._undo, -1)).props(OUTLINED)
+                puzzles = make_puzzles(review, self._session.game.seat)
+                if puzzles:
+                    learn = ui.button("Learn from your mistakes")
+                    learn.on_click(partial(self._practise, puzzles)).props(FILLED)
                 self._offer("Download the transcript", text_of(review.transcript), "jsonl")
                 self._offer("Download this review", page, "html")
+            add_text(_rating_words(review, self._session.game.seat), "p", "how")
+            if is_over:
+                await self._show_line(review.transcript)
             ui.html(shown, sanitize=False)
         ui.run_javascript(f"{static_text('review.js')}\nwindow.scrollTo(0, 0)")
+
+    async def _show_line(self, transcript: Transcript) -> None:
+        """Show the game as one line of text, if it is short enough to share."""
+        line = await self._run_in_thread("", game_line, transcript)
+        if line is not None and len(line) <= _MOST_LINE:
+            with ui.element("details"):
+                add_text("This game as one line of text", "summary")
+                ui.html(f"<code>{line}</code>", sanitize=False).classes("line")
+
+    async def _practise(self, puzzles: Sequence[Puzzle]) -> None:
+        """Show the mistakes in the review as puzzles instead of the game."""
+        self._report.clear()
+        names = self._session.names
+        title = f"You are {names.armies[self._session.game.seat]}."
+        with self._report:
+            board = PuzzleBoard(puzzles, [title] * len(puzzles), self._leave_puzzles)
+        await board.show()
+
+    async def _leave_puzzles(self) -> None:
+        self._close_review()
+        await self._refresh()
+
+    async def _share(self) -> None:
+        """Show the id of the position, and its address on this page."""
+        try:
+            text = await self._run_in_thread("", self._session.game.position_id)
+        except ValueError:  # the battle is over
+            return
+        if text is None:  # the server is shutting down
+            return
+        with ui.dialog() as dialog, ui.card().classes("share"):
+            add_text("Share this position", "h2")
+            add_text(_ABOUT_ID, "p")
+            ui.html(f"<code>{text}</code>", sanitize=False).classes("line")
+            ui.link("Open it in a new game", f"/?position={text}", new_tab=True)
+            ui.button("Close", on_click=dialog.close).props(OUTLINED)
+        dialog.on("hide", dialog.delete)
+        dialog.open()
 
     @property
     def _hides_items(self) -> bool:
@@ -430,3 +488,15 @@ class GameTable:
                 return await run.io_bound(work, *arguments)
             finally:
                 self._wait.set_content("")
+
+
+def _rating_words(review: Review, army: int) -> str:
+    """Return a player's error rating in a game as a sentence, or "" without decisions."""
+    rating = rate_decisions(each for each in decision_losses(review) if each.army == army)
+    kinds = {"exact": rating.exact, "estimated": rating.estimated}
+    found = [
+        f"{rate.words} ({kind}, {plural(rate.decisions, 'decision')})"
+        for kind, rate in kinds.items()
+        if rate.decisions
+    ]
+    return f"You lost per decision: {'; '.join(found)} points." if found else ""
