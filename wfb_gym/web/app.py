@@ -7,6 +7,7 @@ from nicegui import Client, app, core, ui
 from nicegui.server import Server
 
 from wfb_gym.files import lock_folder
+from wfb_gym.practice.game_history import GameHistory, history_folder
 from wfb_gym.render.html import static_text, symbols_html
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.web.games import Games, data_folder
@@ -74,16 +75,19 @@ def serve(site: Site, *, open_browser: bool) -> None:
             folder = None
         if folder is None:
             _log.warning("games are not saved, and end with the server")
-        _run(site, Games(folder), open_browser=open_browser)
+        # The history belongs to this machine, so other computers do not see it.
+        kept = history_folder() if site.token is None else None
+        history = None if kept is None else GameHistory(kept)
+        _run(site, Games(folder), history, open_browser=open_browser)
 
 
-def _run(site: Site, games: Games, *, open_browser: bool) -> None:
+def _run(site: Site, games: Games, history: GameHistory | None, *, open_browser: bool) -> None:
     async def page() -> None:
         ui.colors(primary="#2c5896")
         style = static_text("fragments.css", "review.css", "web.css")
         ui.add_head_html(f"<style>{style}</style><script>{static_text('web.js')}</script>")
         ui.html(symbols_html(), sanitize=False)
-        await Page(games).show()
+        await Page(games, history).show()
 
     app.storage.max_tab_storage_age = _TAB_SECONDS
     app.add_middleware(

@@ -1,12 +1,14 @@
-"""A browser tab's page: the form at /, and a game with its review at /game/KEY."""
+"""A browser tab's page: the form at /, a game and its review at /game/KEY, or /practice."""
 
 import re
 
 from nicegui import app, run, ui
 
+from wfb_gym.practice.game_history import GameHistory
 from wfb_gym.web.elements import add_text, waiting
 from wfb_gym.web.form import Form
 from wfb_gym.web.games import GameError, Games, owner_of
+from wfb_gym.web.practice_page import PracticePage
 from wfb_gym.web.request_checks import BROWSER
 from wfb_gym.web.scenario_cards import scenario_cards
 from wfb_gym.web.session import Setup
@@ -14,6 +16,7 @@ from wfb_gym.web.table import GameTable
 
 _STARTING = "starting"
 """Key in a tab's storage for the key of the game that is set up."""
+_PRACTICE = "/practice"
 _GAME_PATH = re.compile(r"/game/([0-9a-f]{16})")
 _MOST_LISTED = 5
 _NOT_FOUND = 404
@@ -25,16 +28,19 @@ class Page:
 
     Args:
         games: the games of all browsers.
+        history: the player's own games for practice, or None if they are not kept.
     """
 
-    def __init__(self, games: Games) -> None:
-        self._games = games
+    def __init__(self, games: Games, history: GameHistory | None) -> None:
+        self._games, self._history = games, history
         client = ui.context.client
         self._path = client.request.scope["path"]
         self._position = client.request.query_params.get("position")
         self._owner = owner_of(client.request.scope[BROWSER])
         self._root = ui.element("div").classes("wfb page")
-        if self._path != "/" and not _GAME_PATH.fullmatch(self._path):
+        self._is_practice = self._path == _PRACTICE and history is not None
+        is_known = self._path == "/" or self._is_practice or _GAME_PATH.fullmatch(self._path)
+        if not is_known:
             client.status_code = _NOT_FOUND
 
     async def show(self) -> None:
@@ -46,6 +52,10 @@ class Page:
         self._tab = app.storage.tab
         if found := _GAME_PATH.fullmatch(self._path):
             await self._show_game(found[1])
+            return
+        if self._is_practice and self._history is not None:
+            with self._root:
+                await PracticePage(self._history).show()
             return
         if self._path != "/":
             self._show_problem(_NO_PAGE)
@@ -70,6 +80,9 @@ class Page:
             for summary in summaries:
                 with ui.element("p"):
                     ui.link(f"{summary.title} ({summary.status})", _address(summary.key))
+            if self._history is not None:
+                with ui.element("p"):
+                    ui.link("Practice: puzzles from your mistakes, and error ratings", _PRACTICE)
 
     async def _show_game(self, key: str) -> None:
         with self._root:
@@ -83,7 +96,7 @@ class Page:
         else:
             wait.delete()
             with self._root:
-                table = GameTable(game, lambda: ui.navigate.to("/"))
+                table = GameTable(game, lambda: ui.navigate.to("/"), self._history)
             await table.show()
 
     def _show_problem(self, words: str) -> None:

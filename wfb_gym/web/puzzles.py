@@ -142,7 +142,7 @@ class PuzzleBoard:
         for button in (self._hint, self._skip, self._choices):
             button.visible = False
         self._next.visible = True
-        self._next.run_method("$el.focus")
+        self._next.client.run_javascript(f"getHtmlElement({self._next.id})?.focus()")
 
     def _show_result(self, words: str, rows: Sequence[Sequence[str]] = ()) -> None:
         self._result.set_content(render_macro("puzzle_result", words, rows, template="web.html"))

@@ -5,6 +5,7 @@ content. Long tasks run in a thread while the page shows a waiting message.
 """
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -13,6 +14,7 @@ from typing import Any
 
 from nicegui import app, background_tasks, events, run, ui
 
+from wfb_gym.practice.game_history import GameHistory
 from wfb_gym.practice.puzzles import Puzzle, make_puzzles
 from wfb_gym.practice.rating import decision_losses, rate_decisions
 from wfb_gym.render.html import army_blocks, render_macro, score_html, static_text, step_html
@@ -66,8 +68,10 @@ _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all
 class GameTable:
     """The view of one game."""
 
-    def __init__(self, game: OpenGame, leave: Callable[[], Any]) -> None:
-        self._game, self._go = game, leave
+    def __init__(
+        self, game: OpenGame, leave: Callable[[], Any], history: GameHistory | None
+    ) -> None:
+        self._game, self._go, self._history = game, leave, history
         session: Session = game.session
         self._session = session
         self._shown_spell: int | None = None
@@ -418,9 +422,16 @@ class GameTable:
                 self._offer("Download this review", page, "html")
             add_text(_rating_words(review, self._session.game.seat), "p", "how")
             if is_over:
+                await self._run_in_thread("", self._keep, review.transcript)
                 await self._show_line(review.transcript)
             ui.html(shown, sanitize=False)
         ui.run_javascript(f"{static_text('review.js')}\nwindow.scrollTo(0, 0)")
+
+    def _keep(self, transcript: Transcript) -> None:
+        """Keep a finished game for practice; play goes on if it cannot be written."""
+        if self._history is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self._history.save(transcript)
 
     async def _show_line(self, transcript: Transcript) -> None:
         """Show the game as one line of text, if it is short enough to share."""
@@ -435,6 +446,7 @@ class GameTable:
         self._report.clear()
         names = self._session.names
         title = f"You are {names.armies[self._session.game.seat]}."
+        set_text(self._heading, f"Practice: {self._session.scenario.name}")
         with self._report:
             board = PuzzleBoard(puzzles, [title] * len(puzzles), self._leave_puzzles)
         await board.show()
