@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 from nicegui import events, run, ui
 
@@ -54,9 +53,16 @@ _LONG_START = (
 
 
 class Form:
-    """The form for starting a game: scenario, seat, opponent and seed."""
+    """The form for starting a game: scenario, seat, opponent and seed.
 
-    def __init__(self, start: Callable[[Setup], Any]) -> None:
+    Args:
+        start: starts a game and returns the error message, or "".
+        show_games: adds the earlier games below the title.
+    """
+
+    def __init__(
+        self, start: Callable[[Setup], Awaitable[str]], show_games: Callable[[], None]
+    ) -> None:
         self._start = start
         self._scenario = "archmage-duel"
         self._wizards: list[tuple[ui.select, ui.input]] = []
@@ -65,6 +71,7 @@ class Form:
             with ui.element("div"):
                 add_text("The magic phase, at your table", "h1")
                 add_text(_INTRODUCTION, "p", "about")
+            show_games()
             with ui.element("section").classes("card"):
                 add_text("Battle", "h2")
                 self._kind = ui.toggle([*_KINDS], value=_BUNDLED, on_change=self._describe).props(

@@ -62,8 +62,7 @@ class Page:
             return
         await run.io_bound(scenario_cards)  # draws them at the first call
         with self._root:
-            self._show_games()
-            form = Form(self._start)
+            form = Form(self._start, self._show_games)
         await form.restore()
         if self._position is not None:
             await form.show_position(self._position)
@@ -75,7 +74,7 @@ class Page:
         summaries = self._games.summaries(self._owner)[:_MOST_LISTED]
         if not summaries:
             return
-        with ui.element("div").classes("form"), ui.element("section").classes("card"):
+        with ui.element("section").classes("card games"):
             add_text("Your games", "h2")
             for summary in summaries:
                 with ui.element("p"):
