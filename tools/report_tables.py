@@ -373,7 +373,9 @@ _DRAWN = {
     "rgb-array.png": "tools.rendering --out {}",
     "archmage-duel.gif": "tests.web.film",
 }
-_WEB = ("web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet")
+_WEB = (
+    "web-start", "web-desk", "web-phone", "web-review", "web-review-phone", "odds-sheet",
+)  # fmt: skip
 _FIVE_MINUTES = ("doubles", "first", "pools", "second", "third")
 PAGES = {
     "docs/leaderboard.md": "experiments.leaderboard",

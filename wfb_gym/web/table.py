@@ -428,7 +428,7 @@ class GameTable:
         ui.run_javascript(f"{static_text('review.js')}\nwindow.scrollTo(0, 0)")
 
     def _keep(self, transcript: Transcript) -> None:
-        """Keep a finished game for practice; play goes on if it cannot be written."""
+        """Keep a finished game for practice; nothing happens if it cannot be written."""
         if self._history is not None:
             with contextlib.suppress(OSError, ValueError):
                 self._history.save(transcript)
