@@ -223,6 +223,22 @@ def test_a_use_leaves_the_sets_that_have_it() -> None:
     assert known_items(names, battle, 1, True) == {0: (1, 2)}
 
 
+def test_a_redacted_position_has_the_item_declared_with_the_pending_cast() -> None:
+    narrated = NarratedBattle(hidden_scenario(caster=kinds([], [STONE], weights=[3.0, 1.0])))
+    narrated.resolve(1)
+    narrated.act(actions.FIRST_CAST)
+    assert redact(narrated.battle, ()).state.hidden_set[0] == 1  # the likeliest, without a stone
+    narrated.act(actions.FIRST_ITEM)
+    battle = narrated.battle
+    assert (battle.node, battle.state.cast_item) == (Node.POOL_DICE, 1)
+    seen = redact(battle, (1,))
+    assert seen.state.hidden_set[0] == 2
+    assert seen.state.items[0, 0] == 1
+    assert [each.kind for each in sets_that_may_be(narrated.names, battle, 0)] == [1]
+    narrated.act(actions.FIRST_DICE + 2)  # the stone is used
+    assert redact(battle, ()).state.hidden_set[0] == 2
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_redacted_position_does_not_depend_on_the_deal(name: str) -> None:
     compared = 0

@@ -17,8 +17,6 @@ import numpy as np
 
 from wfb_gym.encoding.state_validation import check_states
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
-from wfb_gym.engine.nodes import CAST_CHOICES
 from wfb_gym.engine.state import STATE, new_states
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
@@ -75,8 +73,8 @@ def position_id(
     if not battle.is_decision():
         raise ValueError(f"position: expected a decision, found {battle.node.name}")
     unknown = [army for army in ALL_ARMIES if army not in known and battle.state.hidden_set[army]]
-    shown = _redact(battle, known)
-    seen = shown if visible is None else _redact(visible, known)
+    shown = redact(battle, known)
+    seen = shown if visible is None else redact(visible, known)
     hundredths = battle.points * _PER_POINT
     is_float = not float(hundredths).is_integer() or round(hundredths) / _PER_POINT != battle.points
     writer = Writer()
@@ -130,22 +128,6 @@ def position_from_id(text: str) -> SharedPosition:
         army for army in ALL_ARMIES if flags >> army & 1 and battle.state.hidden_set[army]
     )
     return SharedPosition(scenario, battle, seen, unknown)
-
-
-def _redact(battle: Battle, known: Collection[int]) -> Battle:
-    """Remove hidden items as `redact` does, from sets that have the item declared with the cast."""
-    seen = redact(battle, known)
-    packed, state = seen.packed, seen.state
-    army, item = int(state.active), int(state.cast_item) - 1
-    if army in known or item < 0 or seen.node not in CAST_CHOICES or not state.hidden_set[army]:
-        return seen
-    side = packed.armies[army]
-    kinds = [k for k in range(int(side.n_kinds)) if may_be_kind(packed, state, army, k)]
-    for kind in sorted(kinds, key=lambda kind: (-side.kind_chances[kind], kind)):
-        deal_instead(packed, state, army, kind)
-        if state.items[army, item]:
-            break
-    return seen
 
 
 # --- changes -------------------------------------------------------------------------------

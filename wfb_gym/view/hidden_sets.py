@@ -9,7 +9,8 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from wfb_gym.engine.battle import Battle
-from wfb_gym.engine.hidden_items import deal_likeliest, is_emptied, may_be_kind, shown_uses
+from wfb_gym.engine.hidden_items import deal_instead, is_emptied, may_be_kind, shown_uses
+from wfb_gym.engine.nodes import CAST_CHOICES
 from wfb_gym.scenario.army import Army, HiddenItems
 from wfb_gym.scenario.sizes import ARMIES, NO_BEARER
 from wfb_gym.view.names import ScenarioNames
@@ -64,11 +65,24 @@ def sets_that_may_be(names: ScenarioNames, battle: Battle, army: int) -> list[Hi
     """
     found = hidden_sets(names.scenario.armies[army])
     if battle.state.hidden_set[army]:
-        found = [
-            each for each in found if may_be_kind(battle.packed, battle.state, army, each.kind)
-        ]
+        found = [each for each in found if may_be_dealt(battle, army, each.kind)]
     total = sum(each.chance for each in found)
     return [each._replace(chance=each.chance / total) for each in found]
+
+
+def may_be_dealt(battle: Battle, army: int, kind: int) -> bool:
+    """Return whether an army could have been dealt the set `kind`, as publicly known.
+
+    In addition to `may_be_kind`, the set must contain the item declared with the pending cast. The
+    engine counts this item's use only when the dice are committed.
+    """
+    packed, state = battle.packed, battle.state
+    if not may_be_kind(packed, state, army, kind):
+        return False
+    item = int(state.cast_item) - 1
+    if item < 0 or army != state.active or battle.node not in CAST_CHOICES:
+        return True
+    return bool(packed.armies[army].kind_uses[kind, item] > shown_uses(packed, state, army, item))
 
 
 def dealt_words(names: ScenarioNames, battle: Battle, army: int) -> str:
@@ -105,7 +119,10 @@ def redact(battle: Battle, known: Collection[int]) -> Battle:
         return battle
     seen = battle.copy()
     for army in secret:
-        deal_likeliest(seen.packed, seen.state, army)
+        side = seen.packed.armies[army]
+        kinds = [kind for kind in range(int(side.n_kinds)) if may_be_dealt(seen, army, kind)]
+        likeliest = max(kinds, key=side.kind_chances.tolist().__getitem__)
+        deal_instead(seen.packed, seen.state, army, likeliest)
     return seen
 
 
