@@ -141,6 +141,86 @@ def test_a_comet_at_a_point_by_its_number_or_in_full(tmp_path: Path) -> None:
     assert aimed(in_full) == aimed("point 3")
 
 
+SEVERAL = """
+name = "several"
+[[items]]
+name = "Prayers"
+[items.bound]
+power_level = 4
+spells = [{ name = "Smite", worth = 20 }, { name = "Shield", worth = 12 }]
+[caster]
+power_dice = 6
+[[caster.wizards]]
+name = "Warlock"
+level = 3
+[[caster.wizards.spells]]
+name = "Lightning"
+casting_value = 5
+target = "enemy_unit"
+range_inches = 24
+damage = { hits = "D6", strength = 5 }
+alternatives = [{ casting_value = 9, damage = { hits = "2D6", strength = 5 } }]
+[[caster.wizards.spells]]
+name = "Raise"
+casting_value = 7
+worth = 20
+casts = 2
+[[caster.heroes]]
+name = "Priest"
+items = ["Prayers"]
+[[dispeller.units]]
+profile = "Halberdiers"
+models = 20
+"""
+"""Slots: Lightning (5+), Lightning (9+), Raise twice, Smite, Shield."""
+
+
+@pytest.fixture
+def several(tmp_path: Path) -> str:
+    file = tmp_path / "several.toml"
+    file.write_text(SEVERAL)
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    "title", ["Lightning (9+)", "lightning 9", "Lightning=9", "Warlock/Lightning (9+)"]
+)
+def test_a_casting_value_is_named_by_its_title(several: str, title: str) -> None:
+    battle = RequestedPosition(PositionRequest(several, nominated=title)).battle
+    assert battle.state.spell == 2
+    battle = RequestedPosition(PositionRequest(several, cast=title, total=10, power=2)).battle
+    assert (battle.node, battle.state.spell, battle.state.number) == (Node.DISPEL, 2, 10)
+
+
+def test_a_name_with_several_casting_values_is_ambiguous(several: str) -> None:
+    message = "--nominated: expected one of Lightning (5+), Lightning (9+), found 'Lightning'"
+    with pytest.raises(PositionError, match=f"^{re.escape(message)}$"):
+        RequestedPosition(PositionRequest(several, nominated="Lightning"))
+
+
+@pytest.mark.parametrize(
+    ("tried", "castable"),
+    [
+        (["Lightning"], [2, 4, 5]),
+        (["Lightning (5+)"], [2, 4, 5]),
+        (["Lightning 9"], [2, 4, 5]),
+        (["Raise"], [0, 1, 3, 4, 5]),
+        (["Raise", "Raise (7+)"], [0, 1, 4, 5]),
+        (["Shield"], [0, 1, 2]),
+        (["Smite (power level 4)", "Lightning", "Raise"], [3]),
+    ],
+)
+def test_a_tried_spell_uses_up_its_group(
+    several: str, tried: list[str], castable: list[int]
+) -> None:
+    start = RequestedPosition(PositionRequest(several)).battle
+    battle = RequestedPosition(PositionRequest(several, tried=tried, power=4)).battle
+    codes = [code for code in battle.legal_actions() if code != PASS]
+    assert codes == [FIRST_CAST + spell for spell in castable]
+    assert (battle.state.power, battle.state.dispel) == (4, start.state.dispel)
+    assert battle.points == 0.0
+
+
 def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
     data = dict(load_scenario("orc-shaman-hunt"))
     caster = dict(data["caster"]) | {"power_dice": 3}

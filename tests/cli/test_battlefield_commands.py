@@ -43,6 +43,43 @@ def test_a_spell_of_fixed_worth_has_no_target(commands: CommandLine) -> None:
     assert row["reason"] == "its worth is fixed, so it needs no target"
 
 
+WARLOCK = """
+name = "warlock"
+battlefield = { width = 48, depth = 48 }
+[[caster.wizards]]
+name = "Warlock"
+level = 3
+position = [24, 4]
+[[caster.wizards.spells]]
+name = "Lightning"
+casting_value = 5
+target = "enemy_unit"
+range_inches = 12
+damage = { hits = "D6", strength = 5 }
+alternatives = [{ casting_value = 9, range_inches = 24 }]
+[[dispeller.units]]
+profile = "Halberdiers"
+models = 20
+position = [24, 24]
+"""
+
+
+def test_each_casting_value_of_a_spell_has_its_targets(
+    commands: CommandLine, tmp_path: Path
+) -> None:
+    file = tmp_path / "warlock.toml"
+    file.write_text(WARLOCK)
+    found = commands.document(f"targets {file} --spell Lightning")
+    legal = {each["spell"]: [row["legal"] for row in each["targets"]] for each in found}
+    assert legal == {"Lightning (5+)": [False], "Lightning (9+)": [True]}
+    (longer,) = commands.document(f"targets {file} --spell 'lightning 9'")
+    assert longer == found[1]
+    reply = commands.error(f"draw {file} --spell Lightning --out {tmp_path / 'map.svg'}")
+    assert "found 2: Lightning (5+) of Warlock, Lightning (9+) of Warlock" in reply
+    commands.output(f"draw {file} --spell 'Lightning (9+)' --out {tmp_path / 'map.svg'}")
+    assert (tmp_path / "map.svg").exists()
+
+
 def test_targets_of_spells_that_may_be_rolled_and_of_bound_ones(commands: CommandLine) -> None:
     found = {
         (each["wizard"], each["spell"]): each["targets"]

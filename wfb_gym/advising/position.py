@@ -5,9 +5,10 @@ thrown to give the total of the spell that was cast. Only the dice pools are wri
 that the remaining dice match the request.
 """
 
+from collections.abc import Sequence
 from itertools import chain, combinations_with_replacement
 from shlex import quote
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,6 @@ from wfb_gym.advising.request import (
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_TARGET, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.casting import cast_bonus
-from wfb_gym.engine.hidden_items import may_be_kind
 from wfb_gym.engine.queries import can_answer_cast
 from wfb_gym.engine.state import STATE, DispelAttempt, Node
 from wfb_gym.packing import pack
@@ -38,8 +38,17 @@ from wfb_gym.seats import SEATS
 from wfb_gym.suggestions import find_name, one_of, plain
 from wfb_gym.transcripts import TextCodeError, position_from_id, position_id
 from wfb_gym.view.effects import spell_words
-from wfb_gym.view.hidden_sets import ALL_ARMIES, known_items
+from wfb_gym.view.hidden_sets import ALL_ARMIES, known_items, may_be_dealt
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, power_phrase
+
+
+class _SpellLabels(NamedTuple):
+    """The texts that may refer to a spell, and are listed if several spells match."""
+
+    name: str
+    title: str
+    by_wizard: str
+    title_by_wizard: str
 
 
 class RequestedPosition:
@@ -72,10 +81,7 @@ class RequestedPosition:
         self.scenario, self.values = scenario_of_request(request)
         self.title = wizards_title(request) if request.scenario is None else self.scenario.name
         self.names = names = ScenarioNames(self.scenario)
-        self._spells = [
-            (f"{names.caster(0, index)}/{slot.spell.name}", slot.spell.name)
-            for index, slot in enumerate(names.spells[0])
-        ]
+        self._spells = [_labels(names, index) for index in range(len(names.spells[0]))]
         for option, spell in self._requested_spells():  # a typing mistake is reported first
             self._find(option, spell)
         check_completeness(request)
@@ -150,8 +156,8 @@ class RequestedPosition:
 
     def hides_items(self, army: int) -> bool:
         """Return whether several sets of hidden items fit the items that an army has shown."""
-        kinds, battle = range(len(self.scenario.armies[army].hidden)), self.battle
-        return sum(may_be_kind(battle.packed, battle.state, army, kind) for kind in kinds) > 1
+        kinds = range(len(self.scenario.armies[army].hidden))
+        return sum(may_be_dealt(self.battle, army, kind) for kind in kinds) > 1
 
     def pools(self) -> dict[str, Any]:
         """Return the remaining power dice, wizards' own dice, dispel dice and scrolls.
@@ -302,6 +308,9 @@ class RequestedPosition:
             battle.state.dispel = battle.state.dispel if request.dispel is None else request.dispel
         for number, spell in enumerate(request.tried, 1):
             more = number < len(request.tried) or request.cast is not None
+            if self.names.spells[0][self._find("--tried", spell)[0]].item is not None:
+                self._use_bound(spell, left + more)
+                continue
             self._to_dice("--tried", spell, None)
             self.battle = _throw(self.battle, (1,), left + more)  # a single 1 always fails
         if request.nominated is not None:
@@ -319,29 +328,46 @@ class RequestedPosition:
             found.append(("--cast", request.cast))
         return found
 
-    def _find(self, option: str, text: str) -> int:
-        """Return the index of one of the caster's spells, named with or without its wizard."""
+    def _find(self, option: str, text: str) -> list[int]:
+        """Return the indices of one of the caster's spells: all its casts.
+
+        The text is its name or its title, with or without its wizard. For `--tried`, the indices
+        include all casting values, because an attempt uses up all of them.
+        """
         wanted = find_name(dict.fromkeys(chain(*self._spells)), text)
         found = [index for index, labels in enumerate(self._spells) if wanted in labels]
-        labels = dict.fromkeys(self._spells[index][0] for index in found)
         if not found:
-            known = dict.fromkeys(name for _, name in self._spells)
+            known = dict.fromkeys(labels.name for labels in self._spells)
             raise PositionError(option, one_of(known, text, "a spell of the caster"), repr(text))
-        if len(labels) > 1:
-            raise PositionError(option, f"one of {', '.join(labels)}", repr(text))
-        return found[0]
+        if option == "--tried" and all(self.names.spells[0][index].item is None for index in found):
+            several = {self._spells[index].by_wizard for index in found}
+        else:
+            several = {self._spells[index].title_by_wizard for index in found}
+        if len(several) > 1:
+            raise PositionError(option, f"one of {', '.join(self._distinct(found))}", repr(text))
+        return found
+
+    def _distinct(self, found: Sequence[int]) -> Sequence[str]:
+        """Return the shortest labels that distinguish spells, in order."""
+        columns = [
+            tuple(dict.fromkeys(column))
+            for column in zip(*map(self._spells.__getitem__, found), strict=True)
+        ]
+        return next(each for each in columns if len(each) == len(columns[-1]))
 
     def _nominate(self, option: str, text: str, at: str | None) -> int:
         """Nominate a spell and choose its target if one is given; return the spell's index."""
         battle = self.battle
-        spell = self._find(option, text)
+        found = self._find(option, text)
         codes = battle.legal_actions() if battle.node == Node.NOMINATE else []
+        spell = next((each for each in found if FIRST_CAST + each in codes), found[0])
         if FIRST_CAST + spell not in codes:
             if self.request.power == 0 and self.names.spells[0][spell].item is None and not codes:
                 raise PositionError(option, "power dice to cast it with", "none: --power 0")
-            open_now = [self._spells[code - FIRST_CAST][1] for code in codes if code >= FIRST_CAST]
+            can_be_cast = [code - FIRST_CAST for code in codes if code >= FIRST_CAST]
+            open_now = dict.fromkeys(self._spells[each].name for each in can_be_cast)
             expected = f"a spell that can be cast now ({', '.join(open_now) or 'none'})"
-            raise PositionError(option, expected, self._spells[spell][1])
+            raise PositionError(option, expected, self._spells[spell].name)
         battle.act(FIRST_CAST + spell)
         if at is None:
             return spell
@@ -362,6 +388,23 @@ class RequestedPosition:
         packed = self.battle.packed
         return {code: self.names.aimed_at(packed, 0, code - FIRST_TARGET) for code in codes}
 
+    def _use_bound(self, text: str, left: int) -> None:
+        """Use a bound spell that is then dispelled, without a change of the dispel dice left."""
+        battle = self.battle
+        battle.state.power = left
+        level = self.names.spells[0][self._find("--tried", text)[0]].casting_value
+        dice = -(-level // (FACES - 1))
+        battle.state.dispel += dice
+        self._nominate("--tried", text, None)
+        if battle.node == Node.TARGET:
+            battle.act(battle.legal_actions()[0])
+        if battle.node != Node.DISPEL:
+            raise PositionError("--tried", "a spell that the enemy may dispel", text)
+        battle.act(FIRST_DICE + dice)
+        battle.roll(*(FACES - 1,) * int(battle.state.dice))
+        while battle.node == Node.KEEP_DISPEL:
+            battle.act(PASS)
+
     def _to_dice(self, option: str, text: str, at: str | None) -> int:
         """Nominate a spell and play up to the choice of pool dice, without items or own dice."""
         battle = self.battle
@@ -377,7 +420,7 @@ class RequestedPosition:
         if battle.node == Node.RESERVE_DICE:
             battle.act(FIRST_DICE)
         if battle.node != Node.POOL_DICE:
-            raise PositionError(option, "a spell that is cast with dice", self._spells[spell][1])
+            raise PositionError(option, "a spell that is cast with dice", self._spells[spell].name)
         return spell
 
     def _cast(self, text: str, total: int, left: int) -> None:
@@ -398,9 +441,17 @@ class RequestedPosition:
         slot = self.names.spells[0][spell]
         expected = (
             f"a total from {lowest} to {highest}, the range in which up to {dice_phrase(most)} "
-            f"cast {slot.spell.name} ({slot.casting_value}+) without irresistible force"
+            f"cast {slot.title} without irresistible force"
         )
         raise PositionError("--total", expected, total)
+
+
+def _labels(names: ScenarioNames, spell: int) -> _SpellLabels:
+    """Return the labels of one of the caster's spells."""
+    slot, who = names.spells[0][spell], names.caster(0, spell)
+    return _SpellLabels(
+        slot.spell.name, slot.title, f"{who}/{slot.spell.name}", f"{who}/{slot.title}"
+    )
 
 
 def _short(target: str) -> str:

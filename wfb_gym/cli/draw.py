@@ -65,7 +65,7 @@ def _drawing(options: DrawOptions) -> "tuple[Drawing, str]":
         return draw_battlefield(scenario), scenario.name
     found = select_spells(scenario, options)
     if len(found) > 1:
-        listed = ", ".join(f"{each.spell.name} of {each.wizard}" for each in found)
+        listed = ", ".join(f"{each.name} of {each.wizard}" for each in found)
         raise ValueError(
             f"--spell: expected one spell by --wizard and --spell, found {len(found)}: {listed}"
         )

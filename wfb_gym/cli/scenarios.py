@@ -6,6 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wfb_gym.cli.output import format_table, print_json
@@ -15,7 +16,7 @@ from wfb_gym.suggestions import find_name, one_of
 
 if TYPE_CHECKING:
     from wfb_gym.scenario import Scenario
-    from wfb_gym.scenario.spells import SpellVersion
+    from wfb_gym.scenario.slots import SpellSlot
 
 
 _SHORT_HEADINGS = {
@@ -70,7 +71,8 @@ class SpellOptions:
         scenario: bundled name or file.
         side: only spells of this army.
         wizard: only spells of this wizard, or of this bearer of a bound spell.
-        spell: only this spell; spells that a wizard may roll are included.
+        spell: only this spell; spells that a wizard may roll are included. Of a spell with several
+            casting values, "Lightning (9+)" selects one.
     """
 
     scenario: str = option(positional=True)
@@ -215,7 +217,8 @@ class SelectedSpell(NamedTuple):
     army: int
     number: int  # index into `Scenario.slots[army].spells`
     wizard: str
-    spell: "SpellVersion"
+    slot: "SpellSlot"
+    name: str  # the spell's name, or its title if the wizard has it with several casting values
 
 
 def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedSpell]:
@@ -228,10 +231,16 @@ def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedS
     for number, army in enumerate(scenario.armies):
         for index, slot in enumerate(scenario.slots[number].spells):
             who = army.characters[slot.wizard].name
-            named = number, who, slot.spell.name  # the same for several copies of an item
-            known = any((each.army, each.wizard, each.spell.name) == named for each in found)
+            named = number, who, slot.title  # the same for several casts or copies of an item
+            known = any((each.army, each.wizard, each.slot.title) == named for each in found)
             if options.side in (None, SEATS[number]) and not known:
-                found.append(SelectedSpell(number, index, who, slot.spell))
+                titles = {
+                    each.title
+                    for each in scenario.slots[number].spells
+                    if (each.wizard, each.spell.name) == (slot.wizard, slot.spell.name)
+                }
+                name = slot.title if len(titles) > 1 else slot.spell.name
+                found.append(SelectedSpell(number, index, who, slot, name))
     if not found:
         whose = "" if options.side is None else f" of the {options.side}"
         raise ValueError(f"scenario: expected a scenario with spells{whose}, found {scenario.name}")
@@ -240,10 +249,17 @@ def select_spells(scenario: "Scenario", options: SpellOptions) -> list[SelectedS
         name = _known_name(names, options.wizard, "--wizard", "a wizard with spells")
         found = [each for each in found if each.wizard == name]
     if options.spell is not None:
-        names = [each.spell.name for each in found]
-        name = _known_name(names, options.spell, "--spell", "a spell of a wizard")
-        found = [each for each in found if each.spell.name == name]
+        found = _with_spell(found, options.spell)
     return found
+
+
+def _with_spell(spells: list[SelectedSpell], given: str) -> list[SelectedSpell]:
+    """Return the spells with a name or a title."""
+    labels = [(each.slot.spell.name, each.slot.title) for each in spells]
+    name = find_name(chain(*labels), given)
+    if name is None:  # suggest titles only where a name is not enough
+        name = _known_name([each.name for each in spells], given, "--spell", "a spell of a wizard")
+    return [each for each, own in zip(spells, labels, strict=True) if name in own]
 
 
 def _known_name(known: list[str], given: str, option: str, kind: str) -> str:
@@ -276,13 +292,13 @@ def _explain_targets(options: TargetsOptions) -> list[dict[str, Any]]:
 
     scenario = load_scenario(options.scenario)
     entries = []
-    for army, _, wizard, spell in select_spells(scenario, options):
-        rows = explain_targets(scenario, army, wizard, spell.name)
+    for army, _, wizard, slot, name in select_spells(scenario, options):
+        rows = explain_targets(scenario, army, wizard, slot.title)
         entries.append(
             {
                 "side": SEATS[army],
                 "wizard": wizard,
-                "spell": spell.name,
+                "spell": name,
                 "targets": [row._asdict() for row in rows],
             }
         )

@@ -290,7 +290,7 @@ def _aimed(scenario: Scenario, battle: "Battle | None", army: int, number: int) 
     verdicts: dict[int, tuple[bool, str]] = {}
     if aim.falls_on_point:  # the drawing shows the points instead of targets
         return _Aimed(aim.caster.code, aim, verdicts, title)
-    rows = explain_targets(scenario, army, caster.name, slot.spell.name)
+    rows = explain_targets(scenario, army, caster.name, slot.title)
     now = None if battle is None else _open_now(battle, army, number)
     for verdict, row in zip(aim.verdicts(), rows, strict=True):
         if verdict.target is None:  # hits everything within reach, or the caster

@@ -287,7 +287,8 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
         scenario: the scenario.
         army: 0 for the caster's army, 1 for the dispeller's army.
         wizard: name of a wizard, or of a character with a spell bound in an item.
-        spell: name of the spell. For a wizard that rolls its spells, any spell in its lore.
+        spell: name of the spell, or its title (`SpellSlot.title`) if it has several casting values.
+            For a wizard that rolls its spells, any spell in its lore.
 
     Raises:
         ValueError: if the army has no such wizard or the wizard has no such spell.
@@ -297,12 +298,12 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
     if wizard not in names:
         raise ValueError(f"expected one of {', '.join(names) or 'no wizards'}, found {wizard}")
     index = names.index(wizard)
-    who = characters[index]
-    spells = {each.name: each for each in _spells_of(scenario, who)}
-    if spell not in spells:
-        expected = ", ".join(spells) or "no spells"
+    slots = [slot for slot in scenario.slots[army].spells if slot.wizard == index]
+    slot = next((slot for slot in slots if spell in (slot.spell.name, slot.title)), None)
+    if slot is None:
+        expected = ", ".join(dict.fromkeys(slot.spell.name for slot in slots)) or "no spells"
         raise ValueError(f"{wizard}: expected one of {expected}, found {spell}")
-    effect = spells[spell].effect
+    effect = slot.spell.effect
     if effect is None:
         return [TargetRow("no target", True, "its worth is fixed, so it needs no target")]
     aim, pieces = scenario.aim(army, index, effect), scenario.deployment.pieces
@@ -322,16 +323,6 @@ def explain_targets(scenario: Scenario, army: int, wizard: str, spell: str) -> l
             reason += "; legal once it flees"
         rows.append(TargetRow(name, legal, reason))
     return rows
-
-
-def _spells_of(scenario: Scenario, who: Character) -> Iterator[Spell]:
-    """Yield a character's bound spells, then its own spells; later names take precedence."""
-    for name in who.items:
-        bound = scenario.catalogue[name].bound
-        if bound is not None:
-            yield from bound.choices
-    if isinstance(who, Wizard):
-        yield from who.candidate_spells
 
 
 def _can_panic(scenario: Scenario, target: int | None) -> bool:

@@ -23,6 +23,11 @@ class SpellSlot(NamedTuple):
     cast: int = 0  # number of this attempt among the spell's casts, from 0
     group: int = 0  # number, from 1, of the slots of which one may be attempted; 0 for no group
 
+    @property
+    def title(self) -> str:
+        """The spell's name with its casting value or power level."""
+        return spell_title(self.spell.name, self.casting_value, self.item is not None)
+
 
 class ItemSlot(NamedTuple):
     """Identical items with the same bearer."""
@@ -59,6 +64,12 @@ class ArmySlots(NamedTuple):
 
     spells: tuple[SpellSlot, ...]
     items: tuple[ItemSlot, ...]
+
+
+def spell_title(name: str, casting_value: int, is_bound: bool) -> str:
+    """Return a spell's name with its casting value, or its power level if it is a bound spell."""
+    value = f"power level {casting_value}" if is_bound else f"{casting_value}+"
+    return name if name == value else f"{name} ({value})"
 
 
 def army_slots(army: Army, catalogue: Mapping[str, Item]) -> ArmySlots:

@@ -99,6 +99,7 @@ def _describe_spells(
     )
     if in_play_before == in_play and known_before == known:
         return
+    lost: set[str] = set()  # a spell with several casts or casting values is lost once
     for index, slot in enumerate(names.spells[army]):
         bit, name = 1 << index, slot.spell.name
         if in_play & ~in_play_before & bit:
@@ -110,7 +111,10 @@ def _describe_spells(
             yield f"{name} is in play no more"
         if known_before & ~known & bit and not choosing and after.state.wounds[army, slot.wizard]:
             verb = "forgets" if slot.item is None else "loses the bound"
-            yield f"{names.caster(army, index)} {verb} {name}"
+            words = f"{names.caster(army, index)} {verb} {name}"
+            if words not in lost:
+                yield words
+            lost.add(words)
 
 
 def _has_dice(battle: Battle) -> bool:

@@ -155,7 +155,7 @@ class ScenarioNames:
         slot = self.spells[army][spell]
         namesakes = [each for each in self.spells[army] if each.spell.name == slot.spell.name]
         owners = {(each.wizard, each.item) for each in namesakes}
-        name = spell_title(slot.spell.name, slot.casting_value, slot.item is not None)
+        name = slot.title
         if slot.spell.casts > 1:
             name += f", cast {slot.cast + 1} of {slot.spell.casts}"
         return f"{name} by {self.caster(army, spell)}" if len(owners) > 1 else name
@@ -192,12 +192,6 @@ class ScenarioNames:
                 kinds = [effect.kind.replace("_", " ") for effect in row.effects]
                 return ", ".join(kinds) or "only the spell fails"
         return "only the spell fails"
-
-
-def spell_title(name: str, casting_value: int, is_bound: bool) -> str:
-    """Return a spell's name with its casting value, or its power level if it is a bound spell."""
-    value = f"power level {casting_value}" if is_bound else f"{casting_value}+"
-    return name if name == value else f"{name} ({value})"
 
 
 def capital(words: str) -> str:

@@ -21,9 +21,10 @@ from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim, target_code
 from wfb_gym.rules.casting import Casting
 from wfb_gym.rules.dispelling import dispel_chance
+from wfb_gym.scenario.slots import spell_title
 from wfb_gym.view.decisions import casting_rolls, describe_choices
 from wfb_gym.view.effects import spell_words
-from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase, spell_title
+from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
 
 DISPEL_DICE = range(1, 7)
 """Numbers of dispel dice covered by `CastOdds.stopped`."""

@@ -236,7 +236,11 @@ class _Sheet:
         packed, state, army = self.battle.packed, self.battle.state, self.army
         side = self.scenario.armies[army]
         who = side.wizards[index] if index < len(side.wizards) else None
-        spells = {k: slot for k, slot in enumerate(self.names.spells[army]) if slot.wizard == index}
+        spells = {
+            k: slot
+            for k, slot in enumerate(self.names.spells[army])
+            if slot.wizard == index and slot.cast == 0  # the odds of all casts are equal
+        }
         may_miscast = any(slot.item is None for slot in spells.values())
         return WizardOdds(
             self.names.characters[army][index],
