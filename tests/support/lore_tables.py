@@ -17,6 +17,12 @@ def lasts_cell(spell: LoreSpell) -> str:
     return f"{phases} ({spell.lasts})"
 
 
+def effect_cell(spell: LoreSpell) -> str:
+    """Return the effect in words, and the printed one if the row is approximate."""
+    words = full_effect_words(spell)
+    return f"{words} (approximate; {spell.note})" if spell.confidence == "approximate" else words
+
+
 def worth_cell(spell: LoreSpell) -> str:
     if spell.worth is None:
         return "its healing" if spell.heals else "its damage"
@@ -36,7 +42,7 @@ def lore_rows(lore: str) -> list[list[str]]:
             f"{spell.casting_value}+",
             range_words(spell.effect) or "–",  # noqa: RUF001
             "; ".join(target_words(spell.effect)),
-            full_effect_words(spell),
+            effect_cell(spell),
             lasts_cell(spell),
             worth_cell(spell),
         ]
