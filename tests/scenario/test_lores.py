@@ -71,7 +71,7 @@ Vanhel's Danse Macabre | 9 instant | friendly_unit | 18 | - | -
 Curse of Years | 10 remains_in_play | enemy_unit | 24 | - | -
 Skitterleap | 4 instant | friendly_character | 12 | either | -
 Warp Lightning | 5 instant | enemy_unit | 24 | missile sight | D6 S5
-Vermintide | 7 instant | enemy_unit | 14 | either | 2D6 S2
+Vermintide | 7 instant | enemy_unit | 14 | either | 3D6 S2
 Pestilent Breath | 8 instant | enemy_unit | 8 | either | D6 S3 no-armour
 Death Frenzy | 9 instant | friendly_unit | 18 | either once | -
 Plague | 13 instant | enemy_unit | 18 | either | every_model S3 no-armour
