@@ -398,7 +398,8 @@ class RequestedPosition:
         self._nominate("--tried", text, None)
         if battle.node == Node.TARGET:
             battle.act(battle.legal_actions()[0])
-        if battle.node != Node.DISPEL:
+        is_dispellable = battle.node == Node.DISPEL
+        if not is_dispellable:
             raise PositionError("--tried", "a spell that the enemy may dispel", text)
         battle.act(FIRST_DICE + dice)
         battle.roll(*(FACES - 1,) * int(battle.state.dice))

@@ -92,10 +92,12 @@ class AdviseOptions:
         own: power dice of each wizard's own (7th edition), in the wizards' order.
         dispel: dispel dice.
         scrolls: Dispel Scrolls.
-        tried: spells that were attempted; WIZARD/SPELL if two wizards know it.
+        tried: spells that were attempted; WIZARD/SPELL if two wizards know it. Name a spell with
+            several casts once for each attempt.
         nominated: the spell being cast, before its dice. Compares all numbers of dice; if the
             spell has a target, with --at only.
-        cast: the spell just cast, which the dispeller may answer.
+        cast: the spell just cast, which the dispeller may answer. If a spell has several casting
+            values, "Lightning (9+)" names one.
         total: casting total of the spell.
         at: the unit or character at which it is aimed.
         shown: hidden items that were used, once for each use; caster/ITEM or dispeller/ITEM if both

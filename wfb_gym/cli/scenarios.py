@@ -71,7 +71,7 @@ class SpellOptions:
         scenario: bundled name or file.
         side: only spells of this army.
         wizard: only spells of this wizard, or of this bearer of a bound spell.
-        spell: only this spell; spells that a wizard may roll are included. Of a spell with several
+        spell: only this spell; spells that a wizard may roll are included. If a spell has several
             casting values, "Lightning (9+)" selects one.
     """
 
