@@ -121,6 +121,15 @@ def test_a_miscast_has_its_row_and_effects() -> None:
     )
 
 
+def test_a_spell_with_several_casts_is_forgotten_once() -> None:
+    raising = spell("Raise", 7, casts=2, alternatives=[{"casting_value": 10}])
+    mage = wizard(4, raising, spell("Bolt"))
+    forgotten = miscast({"kind": "spell_forgotten"})
+    narrated = narrate(army(mage, power_dice=6), army(), **forgotten)
+    words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (1, 1), (1, 1))
+    assert " ".join(words).count("Mage forgets Raise") == 1
+
+
 FIRE_BALL = wizard(4, known("Fire Ball"), spell("Beam"))
 RING = {"name": "Ring", "bound": {"power_level": 4, "spell": {"name": "Fire Ball"}}}
 CAST = FIRST_CAST, FIRST_DICE + 2
