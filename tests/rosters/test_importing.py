@@ -5,11 +5,15 @@ import pytest
 from wfb_gym.rosters import (
     ImportedArmy,
     Roster,
+    RosterEntry,
     RosterError,
     import_roster,
     map_roster,
     read_roster,
 )
+from wfb_gym.rosters.roster import MAX_ENTRIES
+from wfb_gym.scenario.documents import parse_toml
+from wfb_gym.scenario.fields import MAX_NAME
 from wfb_gym.scenario.sizes import SPELLS, UNITS, WIZARDS
 
 
@@ -49,9 +53,9 @@ def test_listed_spells_replace_the_lore() -> None:
 
 def test_dice_of_unknown_entries_become_an_item() -> None:
     army = army_of("Warrior Priest, 95 pts", "20 Swordsmen, 140 pts")
-    assert army.own_items == [{"name": "Warrior Priest (dice)", "dispel_dice": 1}]
+    assert army.own_items == [{"name": "Warrior Priest (1 dispel die)", "dispel_dice": 1}]
     scenario = import_roster(roster("Warrior Priest, 95", "Battle Wizard, level 1, 60")).scenario
-    assert scenario.caster.heroes[0].items == ("Warrior Priest (dice)",)
+    assert scenario.caster.heroes[0].items == ("Warrior Priest (1 dispel die)",)
 
 
 def test_unknown_names_are_reported_with_suggestions() -> None:
@@ -122,3 +126,65 @@ def test_the_edition_is_taken_from_the_roster_or_the_option() -> None:
     assert import_roster(roster(lines, title="Empire, 7th edition")).scenario.ruleset == "7e"
     assert import_roster(roster(lines), ruleset="7e").scenario.ruleset == "7e"
     assert import_roster(roster(lines)).scenario.ruleset == "6e"
+
+
+def test_two_armies_may_have_the_same_entry_with_dice() -> None:
+    priest, wizard = "Warrior Priest, 95", "Battle Wizard, level 2, 95"
+    scenario = import_roster(roster(priest, wizard), roster(priest)).scenario
+    assert [each.name for each in scenario.items] == ["Warrior Priest (1 dispel die)"]
+    assert scenario.dispeller.heroes[0].items == scenario.caster.heroes[0].items
+
+
+def test_entries_of_the_same_name_may_have_different_dice() -> None:
+    lines = [f"Captain, Icon {n} dispel dice, 60" for n in (1, 2)]
+    army = import_roster(roster(*lines, "20 Swordsmen, 100")).army
+    named = {each["name"]: each["dispel_dice"] for each in army.own_items}
+    assert len(named) == len(army.own_items)
+    assert named["Captain (1 dispel die)"] == 1
+    assert named["Captain (2 dispel dice)"] == 2
+
+
+def test_an_item_with_dice_has_a_name_within_the_limit() -> None:
+    army = import_roster(roster(f"Captain, Icon of {'A' * 90} 1 dispel dice, 60")).army
+    assert all(len(each["name"]) <= MAX_NAME for each in army.own_items)
+    assert army.own_items[0]["name"].endswith(" (1 dispel die)")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["Battle Wizard, level 1, general, 60", "Battle Wizard, level 2, general, 95"],
+        ["2 Battle Wizard, level 1, general, 60"],
+    ],
+)
+def test_an_army_has_one_general(lines: list[str]) -> None:
+    wizards = import_roster(roster(*lines)).scenario.caster.wizards
+    assert [each.general for each in wizards] == [True, False]
+
+
+def test_the_second_general_of_a_list_is_reported() -> None:
+    army = army_of("Battle Wizard, general, 60", "Captain, general, 50")
+    assert [each.entry for each in army.findings if each.status == "left out"] == ["Captain"]
+
+
+def test_an_army_of_thousands_of_characters_keeps_the_first() -> None:
+    many = RosterEntry("Battle Wizard", number=4)
+    army = map_roster(Roster("Mine", "", "Empire", 0.0, (many,) * MAX_ENTRIES))
+    assert [each["name"] for each in army.wizards] == [
+        "Battle Wizard", *(f"Battle Wizard {n}" for n in range(2, WIZARDS + 1))
+    ]  # fmt: skip
+    assert army.count("left out") == 4 * MAX_ENTRIES - WIZARDS
+
+
+def test_the_name_of_a_file_is_cleaned() -> None:
+    for name in ("\x1b[31mred\x7f", '"""\n[caster]\nname = "x"', "x" * 300):
+        result = import_roster(read_roster(b"Battle Wizard, 60 pts", name))
+        assert result.army.name.isprintable()
+        assert parse_toml(result.toml, "x")["caster"]["name"] == result.army.name
+
+
+def test_a_problem_with_the_limits_is_one_line() -> None:
+    icons = [f"Captain, Icon {n}00 dispel dice, 60" for n in range(1, 5)]
+    with pytest.raises(RosterError, match="within the limits") as error:
+        import_roster(roster(*icons * 2, *(["Battle Wizard, Icon 9 dispel dice"] * 2)))
+    assert len(str(error.value).splitlines()) == 1

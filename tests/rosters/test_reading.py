@@ -95,6 +95,7 @@ EXTERNAL = '<!DOCTYPE roster SYSTEM "file:///etc/passwd">'
         (b'{"roster": [', "found invalid JSON"),
         (b'{"units": []}', "found other JSON"),
         (as_json(selections=[{"name": "a"}] * 1_501), "expected at most 1,500 entries"),
+        (b'{"roster": {"forces": [' + b"{}," * 60_000 + b"{}]}}", "at most 50,000 tables"),
         (b"", "expected a line for each unit"),
         (b"\x00\x01\x02", "found binary data"),
         (b"x" * 600, "expected lines of at most 500 characters"),

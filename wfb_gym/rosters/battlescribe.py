@@ -22,7 +22,7 @@ from wfb_gym.rosters.roster import (
 )
 
 _ELEMENTS = 50_000
-"""Maximum number of XML elements. A list of 3,000 points has about 5,000."""
+"""Maximum number of XML elements, or tables of JSON. A list of 3,000 points has about 5,000."""
 _NESTING = 4 * MAX_DEPTH
 """Maximum nesting of XML elements; each level of entries needs two."""
 _SKIPPED = ("rules", "costLimits", "publications")
@@ -201,8 +201,19 @@ def read_json(text: str) -> Roster:
     Raises:
         RosterError: if the text is not JSON, is not a roster, or is too large.
     """
+    tables = 0
+
+    def count(table: dict[str, Any]) -> dict[str, Any]:
+        nonlocal tables
+        tables += 1
+        if tables > _ELEMENTS:
+            raise RosterError(f"expected at most {_ELEMENTS:,} tables, found more")
+        return table
+
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_hook=count)
+    except RosterError:
+        raise
     except (ValueError, RecursionError) as error:
         found = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise RosterError(f"expected a roster in JSON, found invalid JSON ({found})") from None

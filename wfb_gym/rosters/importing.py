@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 from wfb_gym.rosters import names
 from wfb_gym.rosters.names import ProfileMatch
 from wfb_gym.rosters.roster import Roster, RosterEntry, clean_name
+from wfb_gym.scenario.fields import MAX_NAME
 from wfb_gym.scenario.items import BEARER_FIELDS, bundled_items
 from wfb_gym.scenario.profiles import (
     CharacterProfile,
@@ -133,6 +134,7 @@ class _Mapper:
             points=roster.points or sum(each.total for each in roster.entries),
         )
         self._suggested = 0
+        self._taken: dict[str, int] = {}  # names of units and characters, with their last number
         for note in roster.notes:
             self._report(RosterEntry(note), "", "ignored", "not an entry of the list")
 
@@ -217,8 +219,10 @@ class _Mapper:
         said = [f"{kind}{'' if profile is None else f', profile {profile.name}'}"]
         if match is not None and not match.is_sure:
             said.append("a similar name")
-        if any(options.is_general):
-            table["general"] = True
+        is_general = any(options.is_general)
+        if is_general and any(each.get("general") for each in self.army.characters):
+            is_general = False
+            self._report(entry, "", "left out", "the general, as the army already has one")
         if kind == "wizard":
             said += self._magic(table, entry, profile, options)
         if entry.total:
@@ -231,8 +235,8 @@ class _Mapper:
             table["points"] = 100.0
         if options.items:
             table["items"] = options.items
-        for _ in range(copies):
-            self._place(table, kind)
+        for copy in range(copies):
+            self._place({"general": True, **table} if is_general and not copy else table, kind)
         self._report(entry, "", "mapped", ", ".join(said), start)
         if entry.number > copies:
             self._report(entry, "", "left out", f"only {copies} of the {entry.number} were added")
@@ -320,11 +324,12 @@ class _Mapper:
             self.add(nested, entry.name)
 
     def _unique(self, name: str) -> str:
-        taken = {each["name"] for each in (*self.army.characters, *self.army.units)}
-        number, unique = 1, name
-        while unique in taken:
+        number, unique = self._taken.get(name, 1), name
+        while unique in self._taken:
             number += 1
             unique = f"{name} {number}"
+        self._taken[name] = number
+        self._taken.setdefault(unique, 1)
         return unique
 
     # --- options -------------------------------------------------------------------------------
@@ -433,17 +438,21 @@ class _Mapper:
         """Add dice that no bundled item gives, as an item of the scenario's own."""
         del kind
         power, dispel = (min(each, _MOST_COPIES) for each in dice)
-        suffix = "" if option is owner else f" of {owner.name}"
-        name = f"{option.name}{suffix} (dice)"
+        said = " and ".join(
+            f"{n} {of} {'die' if n == 1 else 'dice'}"
+            for n, of in ((power, "power"), (dispel, "dispel")) if n
+        )  # fmt: skip
+        # Items of both armies with the same name are one item, so the name has the dice.
+        base = option.name if option is owner else f"{option.name} of {owner.name}"
+        name = f"{base[: MAX_NAME - len(said) - 3].rstrip()} ({said})"
         own: dict[str, Any] = {"name": name}
         own |= {"power_dice": power} if power else {}
         own |= {"dispel_dice": dispel} if dispel else {}
         if own not in self.army.own_items:
             self.army.own_items.append(own)
         found.items.append(name)
-        said = [f"{n} {of} {'die' if n == 1 else 'dice'} a phase"
-                for n, of in ((power, "power"), (dispel, "dispel")) if n]  # fmt: skip
-        self._report(option, "" if option is owner else owner.name, "mapped", " and ".join(said))
+        said = f"{said} a phase"
+        self._report(option, "" if option is owner else owner.name, "mapped", said)
 
     # --- report and limits ---------------------------------------------------------------------
 
@@ -467,17 +476,19 @@ class _Mapper:
     def finish(self) -> None:
         """Shrink the army to the sizes of a scenario, leaving out the least important first."""
         army = self.army
-        while len([*army.characters]) > WIZARDS:
-            without = next((each for each in reversed(army.heroes) if not each.get("items")), None)
-            lists = (army.heroes, army.runesmiths, army.wizards)
-            chosen = next(each for each in lists if each)
-            left = without if without is not None else chosen[-1]
-            next(each for each in lists if left in each).remove(left)
-            self._leave_out(left["name"], f"the game has at most {WIZARDS} characters in an army")
-        while len(army.units) > UNITS:
-            cheapest = min(army.units, key=_cost)
-            army.units.remove(cheapest)
-            self._leave_out(cheapest["name"], f"the game has at most {UNITS} units in an army")
+        plain = [each for each in army.heroes if not each.get("items")]
+        carrying = [each for each in army.heroes if each.get("items")]
+        ordered = [*army.wizards, *army.runesmiths, *carrying, *plain]
+        for each in reversed(ordered[WIZARDS:]):
+            self._leave_out(each["name"], f"the game has at most {WIZARDS} characters in an army")
+        kept = {each["name"] for each in ordered[:WIZARDS]}
+        for tables in (army.wizards, army.runesmiths, army.heroes):
+            tables[:] = [each for each in tables if each["name"] in kept]
+        cheapest = sorted(army.units, key=_cost)[: max(0, len(army.units) - UNITS)]
+        for each in cheapest:
+            self._leave_out(each["name"], f"the game has at most {UNITS} units in an army")
+        names_left = {each["name"] for each in cheapest}
+        army.units[:] = [each for each in army.units if each["name"] not in names_left]
         self._limit_items()
 
     def _limit_items(self) -> None:

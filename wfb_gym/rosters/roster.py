@@ -103,7 +103,7 @@ class Roster:
 
     def renamed(self, name: str) -> "Roster":
         """Return the roster with a name, unless it has one."""
-        return self if self.name else replace(self, name=name)
+        return self if self.name else replace(self, name=clean_name(name))
 
 
 def plain_signs(text: str) -> str:

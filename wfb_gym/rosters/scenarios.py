@@ -104,7 +104,8 @@ def import_roster(
     try:
         scenario = scenario_from_dict(parse_toml(text, name), name)
     except ScenarioError as error:
-        raise RosterError(f"expected an army within the limits of scenarios: {error}") from error
+        problem = str(error).splitlines()[0]
+        raise RosterError(f"expected an army within the limits of scenarios: {problem}") from error
     return ImportResult(text, scenario, side, army, other, opponent)
 
 
@@ -196,7 +197,8 @@ def _document(
     lines += [f"name = {_quoted(name)}", f"ruleset = {_quoted(ruleset)}", f"phases = {PHASES}", ""]
     for seat, each in zip(SEATS, armies, strict=True):
         lines += _army_lines(seat, each)
-    for own in (*armies[0].own_items, *armies[1].own_items):
+    both = armies[0].own_items
+    for own in [*both, *(each for each in armies[1].own_items if each not in both)]:
         lines += ["[[items]]", *_key_lines(own, tuple(own)), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
