@@ -1,5 +1,6 @@
 """The history of a player's games: files, limits, damage, and reviews that continue."""
 
+import errno
 import json
 import os
 import subprocess
@@ -163,6 +164,18 @@ def test_damaged_files_give_one_message_each_and_stop_nothing(history: GameHisto
         assert str(bad) in second
         assert all("\n" not in each for each in problems)
     assert history.review_game(game) == reviewed
+
+
+def test_a_folder_that_cannot_be_read_gives_a_message(
+    history: GameHistory, monkeypatch: Patch
+) -> None:
+    history.save(played(0))
+
+    def iterdir(folder: Path) -> Any:
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", iterdir)
+    assert history.load() == ([], [f"{history.folder}: Permission denied"])
 
 
 @pytest.mark.parametrize("key", ["sources", "transcript"])

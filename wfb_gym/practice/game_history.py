@@ -303,7 +303,11 @@ class GameHistory:
         as not reviewed.
         """
         games, problems = [], []
-        for path in reversed(self._paths()):
+        try:
+            paths = self._paths()
+        except OSError as error:  # the folder is not readable
+            return [], [_problem(self.folder, error)]
+        for path in reversed(paths):
             try:
                 transcript = read(path)
             except (OSError, TranscriptError) as error:
