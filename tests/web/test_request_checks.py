@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.web.browser import served
+from wfb_gym.rosters import MAX_BYTES
 
 pytestmark = pytest.mark.needs("nicegui")
 
@@ -62,7 +63,9 @@ def check_requests(address: str) -> None:
     assert send("GET", "/", {"Host": "elsewhere.example"})[0].status == 400
     answer, text = send("POST", UPLOAD, {"Content-Length": "60000000"})
     assert answer.status == 413
-    assert "at most 524,288 bytes, found 60000000" in text
+    assert "at most 2,162,688 bytes, found 60000000" in text
+    largest = bytes(MAX_BYTES)  # a roster of the maximum size reaches the page
+    assert send("POST", UPLOAD, body=largest)[0].status == 404  # no page has this id
     assert send("POST", UPLOAD, {"Transfer-Encoding": "chunked"})[0].status == 411
     answer, text = send("GET", "/")
     assert answer.getheader("content-security-policy") == "frame-ancestors 'none'"

@@ -9,6 +9,7 @@ from nicegui.server import Server
 from wfb_gym.files import lock_folder
 from wfb_gym.practice.game_history import GameHistory, history_folder
 from wfb_gym.render.html import static_text, symbols_html
+from wfb_gym.rosters import MAX_BYTES as MAX_ROSTER_BYTES
 from wfb_gym.scenario.document_limits import MAX_BYTES
 from wfb_gym.web.games import Games, data_folder
 from wfb_gym.web.network import Site
@@ -22,7 +23,9 @@ from wfb_gym.web.request_checks import (
 
 _log = logging.getLogger("wfb_gym.web")
 _MAX_MESSAGE_BYTES = 4 * MAX_BYTES
-"""Maximum size of a request or socket message: an encoded scenario of the maximum size."""
+"""Maximum size of a socket message: an encoded scenario of the maximum size."""
+_MAX_BODY_BYTES = MAX_ROSTER_BYTES + 2**16
+"""Maximum size of a request's body: an uploaded roster of the maximum size."""
 _MAX_HEAD_BYTES = 2**15
 """Maximum size of a request's line and headers; programs on other ports may set cookies too."""
 _REQUEST_SECONDS = 60.0
@@ -95,7 +98,7 @@ def _run(site: Site, games: Games, history: GameHistory | None, *, open_browser:
         host_names=site.host_names,
         token=site.token,
         cookie=f"wfb_gym_token_{site.port}",
-        limits=RequestLimits(_MAX_MESSAGE_BYTES, _REQUEST_SECONDS, _has_space),
+        limits=RequestLimits(_MAX_BODY_BYTES, _REQUEST_SECONDS, _has_space),
     )
     core.sio.eio.max_http_buffer_size = _MAX_MESSAGE_BYTES
     drop_malformed_messages(core.sio)

@@ -27,6 +27,8 @@ _EXAMPLE = """\
 Empire 2000 pts
 1 Battle Wizard Lord, level 4, Lore of Fire, Dispel Scroll, 235 pts
 25 Swordsmen, full command, 200 pts"""
+_MOST_PASTED = 2**17
+"""Maximum length of a pasted list, in characters; the server rejects larger socket messages."""
 _FIELDS = "Your army list", "The enemy's army list, if you have it"
 _FILES = ".ros,.rosz,.json,.txt"
 
@@ -54,7 +56,7 @@ class ListImport:
         for side, label in enumerate(_FIELDS):
             with ui.element("div").classes("list"):
                 field = ui.textarea(label=label, placeholder="" if side else _EXAMPLE)
-                field.props(f"rows={4 if side else 8} outlined maxlength={MAX_BYTES}")
+                field.props(f"rows={4 if side else 8} outlined maxlength={_MOST_PASTED}")
                 field.on_value_change(self._changed)
                 self._lists.append(field)
                 self._add_upload(side)
