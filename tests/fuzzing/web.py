@@ -46,6 +46,7 @@ _SERVE = """
 import ctypes, os, runpy, signal, sys, tempfile
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG: end with the parent, even if killed
 os.environ["XDG_DATA_HOME"] = tempfile.mkdtemp()  # for saved games
+os.environ["WFB_GYM_HISTORY_DIR"] = "off"
 sys.argv = ["wfb_gym", "web", "--port", "0", "--no-open"]
 runpy.run_module("wfb_gym", run_name="__main__")
 """

@@ -65,6 +65,16 @@ def test_a_saved_game_is_read_again(history: GameHistory) -> None:
         assert history.folder.stat().st_mode & 0o777 == 0o700
 
 
+def test_a_game_is_saved_once(history: GameHistory) -> None:
+    first = history.save(played(7))
+    earlier = first.rename(first.with_name(f"20260102-030405{first.name[15:]}"))
+    assert history.save(played(7)) == earlier
+    assert only(history).path == earlier
+    draft = history.save(played(8))
+    assert history.save(played(7), replaces=draft) == earlier
+    assert only(history).path == earlier
+
+
 def test_the_players_seat_is_that_of_you() -> None:
     assert [own_army(played(1, army)) for army in (0, 1)] == [0, 1]
     both = replace(played(1), players=("you", "you"))

@@ -64,6 +64,7 @@ def served(
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory()) if data is None else str(data)
         environment = os.environ | {"PYTHONUNBUFFERED": "1", "XDG_DATA_HOME": folder}
+        environment.pop("WFB_GYM_HISTORY_DIR", None)  # so that the history is in this folder too
         # With pytest's variables NiceGUI would look for its own test plugin.
         environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
         server = stack.enter_context(

@@ -28,7 +28,7 @@ def test_barriers_are_found(open_page: OpenPage) -> None:
 def test_every_page_has_names_headings_and_landmarks(open_page: OpenPage) -> None:
     page = open_page("phone")
     page.get_by_role("button", name="Play", exact=True).wait_for()
-    for kind in ("Bundled", "Army builder", "Own file", "Wizards"):
+    for kind in ("Bundled", "Army list", "Army builder", "Own file", "Wizards", "Position"):
         page.get_by_text(kind, exact=True).click()
         check(page)
     page.get_by_text("Bundled", exact=True).click()

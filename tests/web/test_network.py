@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests.support.pages import blocks, page, section
 from tests.web.browser import CHROMIUM, served
-from tests.web.playing import choose, start
+from tests.web.playing import choose, play_to_the_end, start
 from wfb_gym.web import network
 from wfb_gym.web.network import Site, parse_host, random_token
 
@@ -28,9 +28,15 @@ OTHERS = "belongs to another browser"
 
 
 @pytest.fixture(scope="module")
-def url() -> Iterator[str]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's data folder."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def url(data: Path) -> Iterator[str]:
     """Serve a network, and yield the URL with the token on this machine."""
-    with served(None, "--host", "0.0.0.0") as found:
+    with served(None, "--host", "0.0.0.0", data=data) as found:
         parts = urlsplit(found)
         yield parts._replace(netloc=f"127.0.0.1:{parts.port}").geturl()
 
@@ -211,6 +217,23 @@ def test_a_battle_continues_after_reloads_lost_connections_and_a_new_browser(
         page.goto(base_of(url))
         page.get_by_role("link", name="archmage-duel").first.click()
         expect(page.locator(".log")).to_have_text(log, use_inner_text=True)
+
+
+@in_chromium
+def test_a_network_server_keeps_no_history(context: BrowserContext, url: str, data: Path) -> None:
+    page = context.new_page()
+    page.goto(url)
+    start(page, scenario="apprentice")
+    play_to_the_end(page)
+    page.get_by_text("This game as one line of text").wait_for()
+    assert [each.name for each in Path(data, "wfb_gym").iterdir()] == ["web"]
+    page.goto(base_of(url))
+    page.get_by_role("heading", name="Your games").wait_for()
+    assert page.get_by_role("link", name="Practice").count() == 0
+    response = page.goto(f"{base_of(url)}practice")
+    assert response is not None
+    assert response.status == 404
+    page.get_by_text("There is no page at this address.").wait_for()
 
 
 @in_chromium

@@ -274,11 +274,11 @@ class GameHistory:
         delete_abandoned_drafts(self.folder)
         now = datetime.now(UTC).strftime(_TIME)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
-        path = self.folder / f"{now}-{digest}{_TRANSCRIPT}"
-        for each in self._paths():
-            if each.name.endswith(f"-{digest}{_TRANSCRIPT}"):
-                return each
-        atomic_write_text(path, text)
+        ending = f"-{digest}{_TRANSCRIPT}"
+        path = next((each for each in self._paths() if each.name.endswith(ending)), None)
+        if path is None:
+            path = self.folder / f"{now}{ending}"
+            atomic_write_text(path, text)
         if replaces is not None and replaces != path:
             self.delete(replaces)
         self._delete_oldest(path)

@@ -29,7 +29,7 @@ Empire 2000 pts
 25 Swordsmen, full command, 200 pts"""
 _MOST_PASTED = 2**17
 """Maximum length of a pasted list, in characters; the server rejects larger socket messages."""
-_FIELDS = "Your army list", "The enemy's army list, if you have it"
+_FIELDS = "Your army list", "The enemy's list, if known"
 _FILES = ".ros,.rosz,.json,.txt"
 
 

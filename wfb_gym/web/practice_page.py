@@ -83,7 +83,7 @@ class PracticePage:
                 add_text("No decisions were reviewed yet.", "p")
             for rows in (seats, game_table(games)) if seats else ():
                 shown = render_macro("rows_table", rows, template="web.html")
-                ui.html(shown, sanitize=False).classes("scrolls")
+                ui.html(shown, sanitize=False).classes("ratings")
             for line in CAPTION.split("\n") if seats else ():
                 add_text(line, "p", "how")
             add_text(f"The games are in {self._history.folder} on this machine.", "p", "how")

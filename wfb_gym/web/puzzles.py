@@ -10,6 +10,7 @@ from wfb_gym.practice.puzzles import Practice, Puzzle
 from wfb_gym.render.battlefield import draw_battlefield
 from wfb_gym.render.drawing import to_svg
 from wfb_gym.render.html import army_blocks, event_html, render_macro, score_html, step_html
+from wfb_gym.view.names import capital
 from wfb_gym.web.elements import FILLED, OUTLINED, add_text, set_key
 
 _MOST_KEYS = 9
@@ -58,7 +59,8 @@ class PuzzleBoard:
         with ui.element("section").classes("card"):
             add_text("Practice", "h2")
             add_text(self._practice.score.words, "p").props("role=status")
-            ui.button("Back", on_click=self._leave).props(FILLED)
+            back = ui.button("Back", on_click=self._leave).props(FILLED)
+        _focus(back)
 
     def _show_armies(self, puzzle: Puzzle) -> None:
         view = puzzle.position
@@ -102,7 +104,7 @@ class PuzzleBoard:
                 if number <= _MOST_KEYS:
                     set_key(button, str(number))
                 with button:
-                    add_text(choice.text, "span", "text")
+                    add_text(capital(choice.text), "span", "text")
                     if choice.note:
                         add_text(choice.note, "small")
 
@@ -142,7 +144,7 @@ class PuzzleBoard:
         for button in (self._hint, self._skip, self._choices):
             button.visible = False
         self._next.visible = True
-        self._next.client.run_javascript(f"getHtmlElement({self._next.id})?.focus()")
+        _focus(self._next)
 
     def _show_result(self, words: str, rows: Sequence[Sequence[str]] = ()) -> None:
         self._result.set_content(render_macro("puzzle_result", words, rows, template="web.html"))
@@ -150,6 +152,10 @@ class PuzzleBoard:
     async def _advance(self) -> None:
         self._practice.advance()
         await self.show()
+
+
+def _focus(button: ui.button) -> None:
+    button.client.run_javascript(f"getHtmlElement({button.id})?.focus()")
 
 
 def _battlefield_svg(puzzle: Puzzle) -> str:

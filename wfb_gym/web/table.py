@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from math import tanh
+from pathlib import Path
 from typing import Any
 
 from nicegui import app, background_tasks, events, run, ui
@@ -78,6 +79,7 @@ class GameTable:
         self._shown_events = 0
         self._advises = self._has_odds = False
         self._has_bar = bool(app.storage.tab.get(_HAS_BAR, True))
+        self._kept: Path | None = None  # the game's file in the history
         self._pending_review: object | None = None  # token for the review in progress
         seat = session.game.seat
         with ui.element("div").classes("top"):
@@ -118,7 +120,8 @@ class GameTable:
                         self._undo_button = ui.button("Undo", on_click=partial(self._undo, -1))
                         self._undo_button.props(OUTLINED)
                         self._bar_button = ui.button(on_click=self._toggle_bar)
-                        ui.button("Share", on_click=self._share).props(OUTLINED)
+                        self._share_button = ui.button("Share", on_click=self._share)
+                        self._share_button.props(OUTLINED)
                         set_key(self._bar_button, "e")
                         set_key(self._advice_button, "a")
                         set_key(self._odds_button, "o")
@@ -183,6 +186,7 @@ class GameTable:
         self._show_choices(session.game.choices(), None)
         self._log.set_content(session.log_html())
         self._undo_button.set_enabled(session.can_undo)
+        self._share_button.set_enabled(not session.is_over)
         self._review_button.set_text("Transcript" if self._hides_items else "Review")
         self._review_button.set_enabled(session.is_from_start)
         set_text(self._seat_words, session.seat_words)
@@ -425,13 +429,14 @@ class GameTable:
                 await self._run_in_thread("", self._keep, review.transcript)
                 await self._show_line(review.transcript)
             ui.html(shown, sanitize=False)
-        ui.run_javascript(f"{static_text('review.js')}\nwindow.scrollTo(0, 0)")
+        # The button that was clicked may be deleted, so there is no current client.
+        self._table.client.run_javascript(f"{static_text('review.js')}\nwindow.scrollTo(0, 0)")
 
     def _keep(self, transcript: Transcript) -> None:
-        """Keep a finished game for practice; nothing happens if it cannot be written."""
-        if self._history is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self._history.save(transcript)
+        """Keep a finished game for practice, instead of an end that was taken back."""
+        if self._history is not None and self._session.game.decisions:
+            with contextlib.suppress(OSError, ValueError):  # the game is not kept
+                self._kept = self._history.save(transcript, replaces=self._kept)
 
     async def _show_line(self, transcript: Transcript) -> None:
         """Show the game as one line of text, if it is short enough to share."""
@@ -439,7 +444,7 @@ class GameTable:
         if line is not None and len(line) <= _MOST_LINE:
             with ui.element("details"):
                 add_text("This game as one line of text", "summary")
-                ui.html(f"<code>{line}</code>", sanitize=False).classes("line")
+                ui.html(f"<code>{line}</code>", sanitize=False).classes("shared-text")
 
     async def _practise(self, puzzles: Sequence[Puzzle]) -> None:
         """Show the mistakes in the review as puzzles instead of the game."""
@@ -463,10 +468,10 @@ class GameTable:
             return
         if text is None:  # the server is shutting down
             return
-        with ui.dialog() as dialog, ui.card().classes("share"):
-            add_text("Share this position", "h2")
+        with ui.dialog().props("aria-labelledby=share") as dialog, ui.card().classes("share"):
+            add_text("Share this position", "h2").props("id=share")
             add_text(_ABOUT_ID, "p")
-            ui.html(f"<code>{text}</code>", sanitize=False).classes("line")
+            ui.html(f"<code>{text}</code>", sanitize=False).classes("shared-text")
             ui.link("Open it in a new game", f"/?position={text}", new_tab=True)
             ui.button("Close", on_click=dialog.close).props(OUTLINED)
         dialog.on("hide", dialog.delete)
@@ -507,8 +512,9 @@ def _rating_words(review: Review, army: int) -> str:
     rating = rate_decisions(each for each in decision_losses(review) if each.army == army)
     kinds = {"exact": rating.exact, "estimated": rating.estimated}
     found = [
-        f"{rate.words} ({kind}, {plural(rate.decisions, 'decision')})"
+        f"{rate.words} {review.names.point}s per decision ({kind}, "
+        f"{plural(rate.decisions, 'decision')})"
         for kind, rate in kinds.items()
         if rate.decisions
     ]
-    return f"You lost per decision: {'; '.join(found)} points." if found else ""
+    return f"Your error rating: {'; '.join(found)}." if found else ""
