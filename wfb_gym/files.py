@@ -325,3 +325,15 @@ def describe_error(error: BaseException) -> str:
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     short = line if len(line) <= _MOST_CHARACTERS else f"{line[:_MOST_CHARACTERS]}..."
     return short or type(error).__name__
+
+
+def user_data_folder(name: str) -> Path | None:
+    """Return the folder wfb_gym/NAME for the user's own files, which may not exist yet.
+
+    It is in XDG_DATA_HOME, by default ~/.local/share. None if there is no home folder.
+    """
+    if home := os.environ.get("XDG_DATA_HOME"):
+        return Path(home, "wfb_gym", name).absolute()
+    with contextlib.suppress(RuntimeError):
+        return Path.home() / ".local" / "share" / "wfb_gym" / name
+    return None

@@ -23,6 +23,7 @@ from wfb_gym.files import (
     delete_abandoned_drafts,
     describe_error,
     read_limited,
+    user_data_folder,
     wrap_read_errors,
 )
 from wfb_gym.practice.puzzles import Puzzle, make_puzzles
@@ -227,11 +228,7 @@ def history_folder() -> Path | None:
     chosen = os.environ.get(FOLDER_VARIABLE)
     if chosen:
         return None if chosen == OFF else Path(chosen).absolute()
-    if home := os.environ.get("XDG_DATA_HOME"):
-        return Path(home, "wfb_gym", "games").absolute()
-    with contextlib.suppress(RuntimeError):
-        return Path.home() / ".local" / "share" / "wfb_gym" / "games"
-    return None
+    return user_data_folder("games")
 
 
 class GameHistory:

@@ -8,7 +8,6 @@ slow work runs in threads.
 import asyncio
 import contextlib
 import logging
-import os
 import secrets
 import time
 from collections.abc import Callable, Iterable
@@ -27,6 +26,7 @@ from wfb_gym.files import (
     atomic_write,
     describe_error,
     read_limited,
+    user_data_folder,
     wrap_read_errors,
 )
 from wfb_gym.seats import SEATS
@@ -113,12 +113,13 @@ def owner_of(browser: str) -> str:
 
 def data_folder() -> Path | None:
     """Return the folder for saved games, or None if it cannot be created."""
-    with contextlib.suppress(RuntimeError, OSError):  # no home folder, or it is not writable
-        home = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
-        folder = Path(home, "wfb_gym", "web").absolute()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder
-    return None
+    folder = user_data_folder("web")
+    if folder is not None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError:  # not writable
+            return None
+    return folder
 
 
 class Games:
