@@ -84,12 +84,15 @@ def typical_value(spell: str, wizard: dict[str, Any], target: str | None = None)
     unit = _unit(effect, profile, models)
     is_comet = effect.damage is not None and effect.damage.delayed
     caster = {**wizard, "spells": [spell], "in_combat": effect.caster_engaged}
+    target_army = {"units": [unit]}
+    if effect.only == ("character",) and profile is None:
+        target_army = {"heroes": [{"name": "target"}]}
     document = {
         "name": "typical-target",
         "phases": PHASES if is_comet else _PHASES,
         # Without a die, the phase would end at once.
-        "caster": {"wizards": [caster], "units": [unit] if is_own else [], "power_dice": 1},
-        "dispeller": {"units": [] if is_own else [unit]},
+        "caster": {"wizards": [caster], "power_dice": 1, **(target_army if is_own else {})},
+        "dispeller": {} if is_own else target_army,
     }
     scenario = scenario_from_dict(document)
     odds = spell_odds(ScenarioNames(scenario), Battle(pack(scenario)), 0, 0, ())
@@ -138,7 +141,9 @@ def _words(effect: SpellEffect, unit: dict[str, Any], profile: UnitProfile | Non
     if profile is not None:
         words = f"{unit['models']} {profile.name}"
     elif "troop" in unit:
-        words = f"a {unit['troop'].replace('_', ' ')} of {unit['points']:g} points"
+        words = f"a {unit['troop'].replace('_', ' ')}"
+        if unit["troop"] != "character":  # the points of the effect do not depend on its points
+            words += f" of {unit['points']:g} points"
     else:
         friendly = "friendly " if effect.target.startswith("friendly") else ""
         numbers = f"Toughness {_TOUGHNESS}, no armour, {_POINTS:g} points each"
