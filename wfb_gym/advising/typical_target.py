@@ -74,9 +74,6 @@ def typical_value(spell: str, wizard: dict[str, Any], target: str | None = None)
     found = find_lore_spell(spell)
     assert found is not None
     effect = found.effect
-    points_given = f"the points of {spell}, such as {spell}=20"
-    if effect.only == ("character",):  # characters have no typical points
-        raise SpellTargetError(points_given)
     profile, models = _profile_of(target)
     is_own = effect.target.startswith("friendly")
     if is_own:
@@ -98,6 +95,7 @@ def typical_value(spell: str, wizard: dict[str, Any], target: str | None = None)
     odds = spell_odds(ScenarioNames(scenario), Battle(pack(scenario)), 0, 0, ())
     points = round(odds.points, 2)
     if not points:
+        points_given = f"the points of {spell}, such as {spell}=20"
         raise SpellTargetError(f"a unit that {spell} can affect" if profile else points_given)
     is_on_unit = effect.target not in ("caster", "player", "friendly_character")
     return SpellValue(spell, points, _words(effect, unit, profile) if is_on_unit else "")
