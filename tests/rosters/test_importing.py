@@ -136,12 +136,17 @@ def test_two_armies_may_have_the_same_entry_with_dice() -> None:
 
 
 def test_entries_of_the_same_name_may_have_different_dice() -> None:
-    lines = [f"Captain, Icon {n} dispel dice, 60" for n in (1, 2)]
+    lines = [f"Captain [60pts, {n} dispel dice]" for n in (1, 2)]
     army = import_roster(roster(*lines, "20 Swordsmen, 100")).army
-    named = {each["name"]: each["dispel_dice"] for each in army.own_items}
-    assert len(named) == len(army.own_items)
-    assert named["Captain (1 dispel die)"] == 1
-    assert named["Captain (2 dispel dice)"] == 2
+    assert army.own_items == [
+        {"name": "Captain (1 dispel die)", "dispel_dice": 1},
+        {"name": "Captain (2 dispel dice)", "dispel_dice": 2},
+    ]
+
+
+def test_dice_of_an_option_on_the_same_line_count_once() -> None:
+    army = import_roster(roster("Captain, Icon 2 dispel dice, 60", "20 Swordsmen, 100")).army
+    assert [each["dispel_dice"] for each in army.own_items] == [2]
 
 
 def test_an_item_with_dice_has_a_name_within_the_limit() -> None:

@@ -225,6 +225,8 @@ def _entry(group: list[str], section: str) -> RosterEntry:
         group = [group[0], *([first["rest"]] if first["rest"] else []), *group[1:]]
     options: list[RosterEntry] = []
     parts = _parts(head)
+    if any(any(_dice(part)) for part in parts[1:]):  # the dice of its options
+        power, dispel = _dice(parts[0])
     for text in [*parts[1:], *group[1:]]:
         inner, cost = _split_points(text)
         if not inner:  # a line with only the points
