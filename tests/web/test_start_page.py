@@ -79,7 +79,7 @@ def test_two_armies_are_built_and_played(open_page: OpenPage) -> None:
     press(page, "Add a wizard")
     page.get_by_role("button", name="remove Battle Wizard").last.click()
     own.get_by_role("button", name="Add a unit").click()
-    page.get_by_text("Scenario file of these armies").click()
+    page.get_by_text("Scenario file of these armies").locator("visible=true").click()
     text = page.get_by_label("Scenario file, edited or pasted")
     for each in ("Steal Soul", "Wind of Death", "Power Stone", "models = 17", "[[caster.units]]"):
         expect(text).to_have_value(re.compile(re.escape(each)))
