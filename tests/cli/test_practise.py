@@ -12,6 +12,8 @@ from tests.support.commands import CommandLine, run_command
 from tests.support.hidden import hidden_scenario, kinds
 from wfb_gym.cli import main, practise
 from wfb_gym.cli.practise import offer_practice, put_puzzles, rating_lines
+from wfb_gym.engine.battle import Battle
+from wfb_gym.packing import pack
 from wfb_gym.practice.game_history import (
     GameHistory,
     SavedGame,
@@ -19,8 +21,8 @@ from wfb_gym.practice.game_history import (
     review_game,
     worst_mistakes,
 )
-from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import record, write
+from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.transcripts import position_id, record, write
 
 Patch = pytest.MonkeyPatch
 DUEL = "archmage-duel"
@@ -246,3 +248,15 @@ def test_games_of_two_units_have_rows_of_their_own(folder: Path) -> None:
     other = replace(game, transcript=replace(game.transcript, scenario=tally))
     rows = [line.partition("  ")[0] for line in rating_lines([game, other])]
     assert rows[1:3] == ["caster, points", "caster, victory points"]
+
+
+def test_a_game_from_a_position_offers_no_practice(
+    commands: CommandLine, folder: Path, monkeypatch: Patch
+) -> None:
+    scenario = load_scenario(DUEL)
+    start = position_id(scenario, Battle(pack(scenario)))
+    monkeypatch.setattr("sys.stdin", Keyboard("pass\n"))
+    out = commands.output(f"play --position {start} --yes --opponent random")
+    assert "The battle ends" in out
+    assert "Learn from" not in out
+    assert not folder.exists()

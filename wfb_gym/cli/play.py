@@ -139,9 +139,9 @@ def _play(options: PlayOptions) -> None:
         print(f"The battle is in {options.transcript}.")
         command = f"python -m wfb_gym replay {quote(options.transcript)} --html review.html"
         print(f"To review every decision: {command}")
-    if sys.stdin.isatty() and not options.no_history:
+    if transcript is not None and sys.stdin.isatty() and not options.no_history:
         try:
-            offer_practice(game.transcript())
+            offer_practice(transcript)
         except KeyboardInterrupt:
             raise SystemExit(INTERRUPTED) from None
     if game.interrupted:

@@ -47,7 +47,8 @@ document.addEventListener("click", (event) => {
   showKeys();
 });
 
-// --- focus: the first choice of a new decision, otherwise the choice that had it ----------
+// --- focus: the first choice of a new decision that does not pass (code 0), so that Enter does
+// not end a phase by mistake; otherwise the choice that had it --------------------------------
 
 let shownTurn = null, focusedChoice = null;
 
@@ -56,7 +57,8 @@ document.addEventListener("focusin", (event) => {
 });
 
 function focusChoice() {
-  const first = document.querySelector("[data-choice]");
+  const first = document.querySelector('[data-choice]:not([data-choice="0"])')
+    ?? document.querySelector("[data-choice]");
   if (!first?.checkVisibility()) return;
   const group = first.closest("[data-turn]"), turn = group.dataset.turn;
   const isNew = turn !== shownTurn, isLost = document.activeElement === document.body;
