@@ -155,6 +155,7 @@ def edited(change: Callable[[dict[str, Any]], object]) -> Callable[[str], str]:
     [
         (edited(lambda saved: saved["codes"].append(10**6)), "cannot be continued"),
         (edited(lambda saved: saved["setup"].update(opponent="../x.npz")), "cannot be continued"),
+        (edited(lambda saved: saved["setup"].update(seat=2)), "cannot be continued: .*seat: "),
         (edited(lambda saved: saved.update(codes=[-1])), "expected a saved game"),
         (lambda text: text[:-5], "expected a saved game"),
         (lambda _: "[" * 100_000, "expected a saved game"),

@@ -13,6 +13,7 @@ import numpy as np
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.scenario import Scenario
+from wfb_gym.seats import seat_number
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
 from wfb_gym.transcripts.position_ids import SharedPosition, position_id
 from wfb_gym.transcripts.recording import make_seeded_chooser, play_on, rng_of_seed
@@ -69,8 +70,8 @@ class Game:
         events: all events, in order.
 
     Raises:
-        ValueError: if the opponent is unknown, or if it is "optimal" and the scenario has hidden
-            items.
+        ValueError: if the seat or the opponent is unknown, or if the opponent is "optimal" and the
+            scenario has hidden items.
         FileNotFoundError: if the saved model does not exist.
         ImportError: if the model needs an extra that is not installed.
         TooLarge: if the scenario has too many positions for the optimal player.
@@ -86,12 +87,12 @@ class Game:
         start: SharedPosition | None = None,
     ) -> None:
         self.seed = secrets.randbelow(2**31) if seed is None else seed
-        self.seat, self.opponent = seat, opponent
+        self.seat, self.opponent = seat_number(seat), opponent
         self.narrated, self.start = NarratedBattle(scenario), start
         if start is not None:
             self._begin_at(start)
-        other = make_seeded_chooser(opponent, self.narrated, 1 - seat, self.seed)
-        self._players = (None, other) if seat == 0 else (other, None)
+        other = make_seeded_chooser(opponent, self.narrated, 1 - self.seat, self.seed)
+        self._players = (None, other) if self.seat == 0 else (other, None)
         self._rng = rng_of_seed(self.seed)
         self.events: list[Event] = []
         self._checkpoints: list[_Checkpoint] = []
