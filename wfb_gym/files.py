@@ -122,14 +122,14 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
         yield
 
 
-def delete_abandoned_drafts(folder: Path, name: str | None = None) -> None:
+def delete_abandoned_drafts(folder: Path, name: str) -> None:
     """Delete the drafts of `atomic_write` whose processes have ended.
 
     Args:
         folder: path of the folder.
-        name: name of the file. If None, the drafts of all files are deleted.
+        name: name of the file.
     """
-    for draft in folder.glob(f"{'*' if name is None else glob.escape(name)}.*.part"):
+    for draft in folder.glob(f"{glob.escape(name)}.*.part"):
         process = draft.name.removesuffix(".part").rpartition(".")[2]
         if process.isdecimal() and not _runs(int(process)):
             draft.unlink(missing_ok=True)

@@ -252,10 +252,13 @@ def test_an_interrupted_write_leaves_the_history_readable(history: GameHistory) 
     draft.write_text("{", encoding="utf-8")
     being_written = history.folder / f"20260102-120000-00000000.jsonl.{os.getpid()}.part"
     being_written.write_text("{", encoding="utf-8")
+    others = history.folder / f"film.{ended.pid}.part"  # of another program
+    others.write_text("{", encoding="utf-8")
     assert only(history).transcript.seed == 7
     history.save(played(8))
     assert not draft.exists()
     assert being_written.exists()
+    assert others.exists()
     assert len(history.load()[0]) == 2
 
 

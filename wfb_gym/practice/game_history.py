@@ -55,6 +55,7 @@ _REVIEW_BYTES = 2**22
 """Maximum size of a stored review, in bytes. The largest bundled battle takes 0.2 MB."""
 _TRANSCRIPT, _REVIEW = ".jsonl", ".review.json"
 _NAME = re.compile(r"(\d{8}-\d{6})-[0-9a-f]{8}\.jsonl")
+_DRAFT = re.compile(r"(\d{8}-\d{6}-[0-9a-f]{8}\.(?:jsonl|review\.json))\.\d+\.part")
 _TIME = "%Y%m%d-%H%M%S"
 _Finite = Annotated[float, Field(allow_inf_nan=False)]
 _Army = Annotated[int, Field(ge=0, lt=ARMIES)]
@@ -268,7 +269,9 @@ class GameHistory:
                 f"history: expected a full transcript of at most {MAX_BYTES:,} bytes, found {found}"
             )
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        delete_abandoned_drafts(self.folder)
+        for draft in self.folder.glob("*.part"):  # other programs may have drafts here too
+            if name := _DRAFT.fullmatch(draft.name):
+                delete_abandoned_drafts(self.folder, name[1])
         now = datetime.now(UTC).strftime(_TIME)
         digest = hashlib.sha256(text.encode()).hexdigest()[:8]
         ending = f"-{digest}{_TRANSCRIPT}"
