@@ -67,3 +67,16 @@ Created with BattleScribe (https://battlescribe.net)
         ("Swordsmen", "Core"),
     ]
     assert any("battlescribe.net" in each for each in roster.notes)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["Vampire Counts\n", "Vampire Counts army\n\n", "2000 pts\nVampire Counts\n",
+     "Vampire Counts\n\nHeroes\n", "Warriors of Chaos\n"],
+)  # fmt: skip
+def test_a_line_with_only_the_name_of_an_army_is_no_unit(lines: str) -> None:
+    army = map_roster(read(f"{lines}Necromancer, level 1, 60 pts\n20 Skeletons, 160 pts"))
+    assert [each["name"] for each in (*army.characters, *army.units)] == [
+        "Necromancer",
+        "Skeletons",
+    ]

@@ -187,6 +187,11 @@ def find_army(*texts: str) -> str | None:
     return None
 
 
+def is_army(name: str) -> bool:
+    """Whether a name is only the name of an army."""
+    return any(find_name(names, name) is not None for names in roster_names().armies.values())
+
+
 def level_in(name: str, number: int) -> int | None:
     """Return the wizard level in an option's name, or None.
 

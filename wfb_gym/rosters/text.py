@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from wfb_gym.rosters.names import find_army, find_item, is_profile, level_in
+from wfb_gym.rosters.names import find_army, find_item, is_army, is_profile, level_in
 from wfb_gym.rosters.roster import Roster, RosterEntry, RosterError, clean_name, number, plain_signs
 
 _LINES = 1_000
@@ -79,7 +79,7 @@ def read_text(text: str) -> Roster:
     section, block = "", list[_Line]()
     for line in lines:
         heading = _heading(line)
-        if heading is None and not _FOOTER.match(line.text.strip("+# ")):
+        if heading is None and not _is_note(line):
             block.append(line)
             continue
         if heading is None:
@@ -141,8 +141,28 @@ def _is_title(text: str) -> bool:
         return True
     if _COUNT.match(head) is not None:
         return False
-    words = " ".join(_TITLE_WORDS.sub(" ", head).split())
+    if _is_army(head):
+        return True
+    words = _title_words(head)
     return not words or (find_army(words) is not None and not is_profile(words))
+
+
+def _title_words(text: str) -> str:
+    """Return a text without words such as "army" and "list"."""
+    return " ".join(_TITLE_WORDS.sub(" ", text).split())
+
+
+def _is_army(text: str) -> bool:
+    """Whether a text is only the name of an army."""
+    return is_army(text) or is_army(_title_words(text))
+
+
+def _is_note(line: _Line) -> bool:
+    """Whether a line is a total, a link or only an army's name."""
+    is_unit = " " not in line.text and is_profile(line.text)  # such as "Goblins"
+    if line.depth == 0 and not is_unit and _is_army(line.text):
+        return True
+    return _FOOTER.match(line.text.strip("+# ")) is not None
 
 
 def _is_unit(text: str) -> bool:
