@@ -80,3 +80,17 @@ def test_a_line_with_only_the_name_of_an_army_is_no_unit(lines: str) -> None:
         "Necromancer",
         "Skeletons",
     ]
+
+
+@pytest.mark.parametrize("level", ["Wizard Level 3", "Level 3 Wizard", "- Wizard Level 3"])
+def test_a_level_below_a_wizard_is_its_level(level: str) -> None:
+    lines = f"Vampire Lord 355pts\n{level}\nDispel Scroll\n20 Skeletons, 160 pts"
+    (wizard,) = map_roster(read(f"Vampire Counts\n\n{lines}")).wizards
+    assert (wizard["profile"], wizard["level"]) == ("Vampire Lord", 3)
+    assert wizard["items"] == ["Dispel Scroll"]
+
+
+def test_a_wizard_below_a_wizard_with_a_level_is_another() -> None:
+    army = map_roster(read("Empire army\n\nWizard level 4\nWizard level 2\nDispel Scroll"))
+    assert [each["level"] for each in army.wizards] == [4, 2]
+    assert army.wizards[1]["items"] == ["Dispel Scroll"]

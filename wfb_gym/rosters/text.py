@@ -8,7 +8,16 @@ import re
 from dataclasses import replace
 from typing import NamedTuple
 
-from wfb_gym.rosters.names import find_army, find_item, is_army, is_profile, level_in
+from wfb_gym.rosters.names import (
+    comparison_key,
+    find_army,
+    find_item,
+    find_profile,
+    is_army,
+    is_profile,
+    level_in,
+    without_level,
+)
 from wfb_gym.rosters.roster import Roster, RosterEntry, RosterError, clean_name, number, plain_signs
 
 _LINES = 1_000
@@ -208,9 +217,23 @@ def _continues(line: _Line, group: list[str]) -> bool:
         return False
     head, points = _split_points(text)
     parts = _parts(head)
+    if _is_wizard_level(text) and _lacks_level(group):
+        return True
     if not parts or _is_option(parts[0]):  # only points, or options
         return True
     return not points and not is_profile(_name_of(head)) and _COUNT.match(text) is None
+
+
+def _is_wizard_level(text: str) -> bool:
+    """Whether a line is only "Wizard Level 2" or "Level 2 Wizard", without points."""
+    return level_in(text, 0) is not None and comparison_key(without_level(text)) == "wizard"
+
+
+def _lacks_level(group: list[str]) -> bool:
+    """Whether the lines are a wizard of an army list without its level."""
+    match = find_profile(_name_of(_split_points(group[0])[0]), None, typed=False)
+    is_wizard = match is not None and getattr(match.profile, "kind", "") == "wizard"
+    return is_wizard and not any(level_in(each, 0) for each in group)
 
 
 def _is_option(text: str) -> bool:
