@@ -94,3 +94,39 @@ def test_a_wizard_below_a_wizard_with_a_level_is_another() -> None:
     army = map_roster(read("Empire army\n\nWizard level 4\nWizard level 2\nDispel Scroll"))
     assert [each["level"] for each in army.wizards] == [4, 2]
     assert army.wizards[1]["items"] == ["Dispel Scroll"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Eshin Sorcerer (Level 1)", "Eshin Sorcerer, level 1, Dispel Scroll", "Level 1 Eshin Sorcerer",
+     "Eshin Sorcerer (Level 1) - 95 pts"],
+)  # fmt: skip
+def test_an_unknown_character_with_a_level_is_an_entry_of_its_own(line: str) -> None:
+    roster = read(f"Skaven army\n\n10 Night Runners, 60 pts\n{line}")
+    runners, sorcerer = roster.entries
+    assert (runners.name, runners.entries) == ("Night Runners", ())
+    findings = map_roster(roster).findings
+    unknown = [each.entry for each in findings if each.status == "unknown"]
+    assert unknown == [sorcerer.name]
+    assert "Eshin Sorcerer" in sorcerer.name
+    lost = [each.entry for each in findings if each.status == "left out"]
+    assert lost == [each.name for each in sorcerer.entries]
+
+
+def test_a_bloodline_in_the_name_of_a_character_is_no_option() -> None:
+    text = "Master Necromancer, level 3, 300\nStrigoi Thrall, level 1\n20 Skeletons, 160 pts"
+    army = map_roster(read(f"Vampire Counts army\n\n{text}"))
+    assert [(each["profile"], each["level"]) for each in army.wizards] == [
+        ("Master Necromancer", 3)
+    ]
+    assert [each["profile"] for each in army.heroes] == ["Vampire Thrall"]
+    assert [each.entry for each in army.findings if each.status == "unknown"] == ["level 1"]
+
+
+@pytest.mark.parametrize(
+    "line", ["Level 2, Lore of Fire", "Lore of Fire, level 2", "Magic level 2, Fire", "lvl 2, Fire",
+             "barded warhorse, level 2, Fire", "2nd level, Fire", "Fire magic level 2"],
+)  # fmt: skip
+def test_a_level_after_an_option_belongs_to_the_character_above(line: str) -> None:
+    (wizard,) = map_roster(read(f"Empire army\n\nBattle Wizard, 120 pts\n{line}")).wizards
+    assert (wizard["level"], wizard["lore"]) == (2, "Fire")

@@ -29,12 +29,6 @@ _MOST_COPIES = 4
 _LEVELS = (1, 2, 3, 4)
 _ADD_UNIT = "if it matters, add it with its Toughness, Wounds, Leadership and points"
 _DWARFS = "dwarfs"
-_HEADING_WORDS = frozenset(
-    (
-        "magic", "item", "level", "mount", "spell", "lore", "power", "stone", "runic", "rune",
-        "selection", "show", "display", "detachment", "option", "equipment", "bloodline",
-    )
-)  # fmt: skip
 _PRINTED = 6  # a list that names this many spells of a wizard prints the whole lore
 
 
@@ -153,7 +147,7 @@ class _Mapper:
             self._character(entry, None, None)
         elif entry.characteristics or any(each.characteristics for each in _models(entry)):
             self._unit(entry, None, None)
-        elif entry.kind == "upgrade" or _is_container(entry):
+        elif entry.kind == "upgrade" or (_is_container(entry) and not _has_level(entry)):
             self._wrapper(entry, owner)
         else:
             kind = names.ignored_kind(entry.name, entry.group)
@@ -161,7 +155,12 @@ class _Mapper:
                 self._report(entry, owner, "ignored", kind)
             else:
                 self._unknown(entry, owner, _ADD_UNIT, self._known())
-            self._options(entry, None)
+            start = len(self.army.findings)
+            self._options(entry, "wizard" if _has_level(entry) else None)
+            for i, each in enumerate(self.army.findings[start:], start):
+                if each.status == "mapped":
+                    lost = each._replace(status="left out", result="its bearer was not added")
+                    self.army.findings[i] = lost
 
     def _find(self, entry: RosterEntry) -> ProfileMatch | None:
         match = names.find_profile(entry.name, self.army.army)
@@ -397,6 +396,8 @@ class _Mapper:
             self._dice(option, owner, dice, kind, found)
         elif any(names.dice_of(name)):
             self._dice(option, owner, names.dice_of(name), kind, found)
+        elif kind == "hero" and names.level_in(name, 0) is not None:
+            self._unknown(option, who, "its profile is no wizard; write it as one in the file", ())
         elif kind == "wizard" and names.is_lore(name):
             self._unknown(option, who, "list its spells in the file", lore_names())
         else:
@@ -543,12 +544,16 @@ def _is_wizard(entry: RosterEntry) -> bool:
     return _is_character(entry) and any(names.level_in(each.name, 1) for each in options)
 
 
+def _has_level(entry: RosterEntry) -> bool:
+    """Whether the name or an option of an entry is a wizard level."""
+    return any(names.level_in(each.name, 0) is not None for each in entry.walk())
+
+
 def _is_container(option: RosterEntry) -> bool:
     """Whether an option is only a heading: it costs nothing and has options or a general name."""
     if option.points or option.power_dice or option.dispel_dice:
         return False
-    words = set(names.name_words(option.name))
-    return bool(option.entries) or (bool(words) and words <= _HEADING_WORDS)
+    return bool(option.entries) or names.is_heading(option.name)
 
 
 def _models(unit: RosterEntry) -> list[RosterEntry]:

@@ -30,6 +30,12 @@ _SIMILAR = 0.87
 """Minimum `difflib` ratio of a mistyped name."""
 _LEAST_TYPED = 6
 """Minimum letters of a mistyped name."""
+_HEADING_WORDS = frozenset(
+    (
+        "magic", "item", "level", "mount", "spell", "lore", "power", "stone", "runic", "rune",
+        "selection", "show", "display", "detachment", "option", "equipment", "bloodline", "wizard",
+    )
+)  # fmt: skip
 _STOP = frozenset(("of", "the", "a", "an", "with", "and", "upgrade", "to", "in"))
 _LEVEL = re.compile(
     r"\b(?:level|lvl|lev|lv|l)\.?\s*(?P<n>[1-4])\b|\b(?P<m>[1-4])(?:st|nd|rd|th) level\b"
@@ -260,6 +266,12 @@ def lore_in(name: str, group: str = "") -> str | None:
 def is_lore(name: str) -> bool:
     """Whether an option's name looks like the name of a lore."""
     return _LORE.search(name) is not None
+
+
+def is_heading(name: str) -> bool:
+    """Whether a name has only general words, such as "Magic Items"."""
+    words = set(name_words(name))
+    return bool(words) and words <= _HEADING_WORDS
 
 
 def dice_of(name: str) -> tuple[int, int]:

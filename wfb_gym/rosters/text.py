@@ -13,9 +13,13 @@ from wfb_gym.rosters.names import (
     find_army,
     find_item,
     find_profile,
+    ignored_kind,
     is_army,
+    is_heading,
     is_profile,
     level_in,
+    lore_in,
+    name_words,
     without_level,
 )
 from wfb_gym.rosters.roster import Roster, RosterEntry, RosterError, clean_name, number, plain_signs
@@ -221,7 +225,10 @@ def _continues(line: _Line, group: list[str]) -> bool:
         return True
     if not parts or _is_option(parts[0]):  # only points, or options
         return True
-    return not points and not is_profile(_name_of(head)) and _COUNT.match(text) is None
+    if points or is_profile(_name_of(head)) or _COUNT.match(text) is not None:
+        return False
+    has_level = any(level_in(each, 0) is not None for each in parts)
+    return not (has_level and _is_unit_name(clean_name(parts[0])))
 
 
 def _is_wizard_level(text: str) -> bool:
@@ -241,9 +248,19 @@ def _is_option(text: str) -> bool:
     name = clean_name(_split_count(text)[0])
     return (
         name.casefold() in ("general", "army general")
-        or level_in(name, 0) is not None
+        or (level_in(name, 0) is not None and not _is_unit_name(name))
         or find_item(name) is not None
     ) and not is_profile(name)
+
+
+def _is_unit_name(name: str) -> bool:
+    """Whether the name on a line with a level is a character's, possibly one without a profile."""
+    rest = without_level(name)
+    if level_in(rest, 0) is not None or is_heading(rest) or lore_in(rest) or find_item(rest):
+        return False
+    words = name_words(rest)
+    has_profile = any(is_profile(" ".join(words[i:])) for i in range(1, len(words)))
+    return has_profile or ignored_kind(rest) is None
 
 
 def _units(group: list[str], section: str) -> list[RosterEntry]:
