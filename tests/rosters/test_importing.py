@@ -14,6 +14,7 @@ from wfb_gym.rosters import (
 from wfb_gym.rosters.roster import MAX_ENTRIES
 from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.fields import MAX_NAME
+from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.sizes import SPELLS, UNITS, WIZARDS
 
 
@@ -56,6 +57,38 @@ def test_dice_of_unknown_entries_become_an_item() -> None:
     assert army.own_items == [{"name": "Warrior Priest (1 dispel die)", "dispel_dice": 1}]
     scenario = import_roster(roster("Warrior Priest, 95", "Battle Wizard, level 1, 60")).scenario
     assert scenario.caster.heroes[0].items == ("Warrior Priest (1 dispel die)",)
+
+
+@pytest.mark.parametrize(
+    "prayers",
+    ["Prayer: Healing Hand, Prayer: Soulfire, Prayer: Hammer of Sigmar",
+     "Prayers: Healing Hand, Soulfire, Hammer of Sigmar",
+     "Hammer of Sigmar, Soulfire, Prayer: Healing Hand"],
+)  # fmt: skip
+def test_a_priest_has_one_of_its_prayers_in_each_phase(prayers: str) -> None:
+    lines = f"Warrior Priest, {prayers}, 100 pts", "Battle Wizard, level 1, Fire, 60"
+    result = import_roster(roster(*lines))
+    assert [each.entry for each in result.army.findings if each.status == "unknown"] in (
+        ["Prayer: Soulfire"],
+        ["Soulfire"],
+    )
+    assert "one of its prayers in each phase" in result.army.findings[0].result
+    name = "Prayers: Hammer of Sigmar, Healing Hand"
+    assert result.scenario.caster.heroes[0].items == ("Warrior Priest (1 dispel die)", name)
+    bound = {each.name: each.bound for each in result.scenario.items}[name]
+    assert bound is not None
+    both = [bundled_items()[f"Prayer: {each}"].bound for each in name[9:].split(", ")]
+    assert list(bound.choices) == [each.spell for each in both if each]
+
+
+def test_a_single_prayer_is_the_bundled_item() -> None:
+    army = army_of("Warrior Priest, Armour of Righteousness, 100 pts")
+    assert "Prayer: Armour of Righteousness" in army.heroes[0]["items"]
+
+
+def test_a_spell_with_the_name_of_a_prayer_is_a_spell_of_a_wizard() -> None:
+    army = army_of("Battle Wizard, level 1, Healing Hand, 60 pts")
+    assert army.wizards[0]["spells"] == ["Healing Hand"]
 
 
 def test_unknown_names_are_reported_with_suggestions() -> None:

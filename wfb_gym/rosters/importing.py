@@ -29,6 +29,8 @@ _MOST_COPIES = 4
 _LEVELS = (1, 2, 3, 4)
 _ADD_UNIT = "if it matters, add it with its Toughness, Wounds, Leadership and points"
 _DWARFS = "dwarfs"
+_PRAYER = "Prayer: "
+"""Start of the names of prayers, which are bound spells."""
 _PRINTED = 6  # a list that names this many spells of a wizard prints the whole lore
 
 
@@ -62,7 +64,7 @@ class ImportedArmy:
         heroes: tables of the fighting characters.
         units: tables of the units.
         items: items of the army itself.
-        own_items: tables of items that the roster's dice require.
+        own_items: tables of items for the roster's dice and for several prayers of a character.
         findings: the result for every entry.
     """
 
@@ -232,8 +234,11 @@ class _Mapper:
                 table["points"] = profile.points[levels[-1]]
         elif profile is None:
             table["points"] = 100.0
-        if options.items:
-            table["items"] = options.items
+        items = self._with_joint_prayers(options.items)
+        if items:
+            table["items"] = items
+        if items != options.items:
+            said.append("one of its prayers in each phase")
         for copy in range(copies):
             self._place({"general": True, **table} if is_general and not copy else table, kind)
         self._report(entry, "", "mapped", ", ".join(said), start)
@@ -382,11 +387,11 @@ class _Mapper:
         if level is not None:
             found.levels.append(level)
             self._report(option, who, "mapped", f"level {level}")
-        elif item is not None:
-            self._carried(option, item, owner, kind, found)
         elif spell is not None:
             found.spells.append(spell)
             self._report(option, who, "mapped", f"spell {spell.name} of {spell.lore}")
+        elif item is not None:
+            self._carried(option, item, owner, kind, found)
         elif lore is not None:
             found.lores.append(lore)
             self._report(option, who, "mapped", f"lore {lore}")
@@ -427,6 +432,25 @@ class _Mapper:
         found.items.extend([item] * copies)
         times = f", {copies} of it" if copies > 1 else ""
         self._report(option, owner.name, "mapped", f"item {item}{times}")
+
+    def _with_joint_prayers(self, items: list[str]) -> list[str]:
+        """Replace several prayers of a character by one item: it uses one of them in each phase."""
+        prayers = [each for each in bundled_items() if each in items and each.startswith(_PRAYER)]
+        if len(prayers) < 2:
+            return items
+        bound = [bundled_items()[each].bound for each in prayers]
+        dumped = [each.model_dump(mode="json", exclude_unset=True) for each in bound if each]
+        name = f"Prayers: {', '.join(each.removeprefix(_PRAYER) for each in prayers)}"
+        own = {
+            "name": name,
+            "bound": {
+                "power_level": dumped[0]["power_level"],
+                "spells": [each["spell"] for each in dumped],
+            },
+        }
+        if own not in self.army.own_items:
+            self.army.own_items.append(own)
+        return [*(each for each in items if each not in prayers), name]
 
     def _dice(
         self,

@@ -34,6 +34,7 @@ _HEADING_WORDS = frozenset(
     (
         "magic", "item", "level", "mount", "spell", "lore", "power", "stone", "runic", "rune",
         "selection", "show", "display", "detachment", "option", "equipment", "bloodline", "wizard",
+        "prayer",
     )
 )  # fmt: skip
 _STOP = frozenset(("of", "the", "a", "an", "with", "and", "upgrade", "to", "in"))

@@ -157,9 +157,10 @@ def _is_on_foot(character: dict[str, Any]) -> bool:
 
 def _limit_spells(army: ImportedArmy) -> None:
     """Leave out the lores of the lowest wizards if an army has too many spells."""
-    bound = [each for who in army.characters for each in who.get("items", ())]
-    catalogue = bundled_items()
-    spells = sum(each in catalogue and catalogue[each].bound is not None for each in bound)
+    carried = [each for who in army.characters for each in who.get("items", ())]
+    bound = {name: len(each.bound.choices) for name, each in bundled_items().items() if each.bound}
+    bound |= {own["name"]: len(own["bound"]["spells"]) for own in army.own_items if "bound" in own}
+    spells = sum(bound.get(each, 0) for each in carried)
     for each in sorted(army.wizards, key=lambda wizard: -wizard["level"]):
         own = len(each["spells"]) if "spells" in each else LORE_SPELLS * ("lore" in each)
         if spells + own <= SPELLS:
@@ -199,7 +200,7 @@ def _document(
         lines += _army_lines(seat, each)
     both = armies[0].own_items
     for own in [*both, *(each for each in armies[1].own_items if each not in both)]:
-        lines += ["[[items]]", *_key_lines(own, tuple(own)), ""]
+        lines += ["[[items]]", *_item_lines(own), ""]
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
@@ -241,11 +242,23 @@ def _key_lines(table: dict[str, Any], keys: tuple[str, ...]) -> list[str]:
     return lines
 
 
+def _item_lines(item: dict[str, Any]) -> list[str]:
+    """Return the lines of an item's table, with one line for each of its bound spells."""
+    lines = _key_lines(item, tuple(key for key in item if key != "bound"))
+    if "bound" in item:
+        bound = item["bound"]
+        lines += ["[items.bound]", f"power_level = {bound['power_level']}", "spells = ["]
+        lines += [*(f"  {_value(each)}," for each in bound["spells"]), "]"]
+    return lines
+
+
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_value(each)}' for key, each in value.items())} }}"
     return _quoted(value) if isinstance(value, str) else f"{value:g}"
 
 

@@ -376,7 +376,8 @@ def _parts(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth = max(0, depth + (c in "([") - (c in ")]"))
-        if depth == 0 and c in ",;:":
+        is_prayer = c == ":" and text[start:i].strip(" .-").casefold() == "prayer"
+        if depth == 0 and c in ",;:" and not is_prayer:
             parts.append(text[start:i])
             start = i + 1
     parts.append(text[start:])
