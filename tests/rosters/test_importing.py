@@ -52,6 +52,13 @@ def test_listed_spells_replace_the_lore() -> None:
     assert "lore" not in army.wizards[0]
 
 
+def test_a_character_that_knows_only_certain_spells_has_these() -> None:
+    result = import_roster(roster("Warlock Engineer, 45 pts", title="Skaven army"))
+    (wizard,) = result.scenario.caster.wizards
+    assert [each.name for each in wizard.candidate_spells] == ["Warp Lightning"]
+    assert "assumed" not in result.army.findings[0].result
+
+
 def test_dice_of_unknown_entries_become_an_item() -> None:
     army = army_of("Warrior Priest, 95 pts", "20 Swordsmen, 140 pts")
     assert army.own_items == [{"name": "Warrior Priest (1 dispel die)", "dispel_dice": 1}]

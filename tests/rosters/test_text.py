@@ -130,3 +130,32 @@ def test_a_bloodline_in_the_name_of_a_character_is_no_option() -> None:
 def test_a_level_after_an_option_belongs_to_the_character_above(line: str) -> None:
     (wizard,) = map_roster(read(f"Empire army\n\nBattle Wizard, 120 pts\n{line}")).wizards
     assert (wizard["level"], wizard["lore"]) == (2, "Fire")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ["20 Swordsmen - 140 pts\n  Detachment: 10 Halberdiers - 50pts",
+     "20 Swordsmen - 140 pts\n- Detachment: 10 Halberdiers, shields (50 pts)",
+     "20 Swordsmen - 140 pts\nDetachment: 10 Halberdiers - 50pts",
+     "Swordsmen x20 - 140\n  Detachment of 10 Halberdiers - 50 pts"],
+)  # fmt: skip
+def test_a_detachment_is_a_unit(lines: str) -> None:
+    army = map_roster(read(f"Empire army\n\n{lines}"))
+    found = [(each["profile"], each["models"], each["points"]) for each in army.units]
+    assert found == [("Swordsmen", 20, 7.0), ("Halberdiers", 10, 5.0)]
+    assert army.count("unknown") == 0
+    assert army.points == 190.0
+
+
+def test_a_detachment_on_the_line_of_its_unit_has_the_points_of_its_profile() -> None:
+    army = map_roster(read("Empire army\n\n20 Swordsmen, Detachment: 10 Halberdiers, 190 pts"))
+    assert [(each["profile"], each["models"]) for each in army.units] == [
+        ("Swordsmen", 20),
+        ("Halberdiers", 10),
+    ]
+
+
+@pytest.mark.parametrize("option", ["Warpstone Tokens (2)", "2 Warpstone Tokens"])
+def test_a_count_may_be_in_brackets_after_an_option(option: str) -> None:
+    (entry,) = read(f"Skaven army\n\nWarlock Engineer 45pts\n- {option}").entries
+    assert [(each.name, each.number) for each in entry.entries] == [("Warpstone Tokens", 2)]

@@ -278,6 +278,9 @@ class _Mapper:
         elif lores:
             table["lore"] = lores[0]
             said.append(f"lore {lores[0]}")
+        elif profile is not None and profile.name in names.roster_names().spells:
+            table["spells"] = list(names.roster_names().spells[profile.name])
+            said.append(f"spells {', '.join(table['spells'])}, the only ones of its profile")
         else:
             usual = [each for each in (profile.lores if profile else ()) if each in lore_names()]
             table["lore"] = usual[0] if usual else lore_names()[0]
@@ -315,8 +318,9 @@ class _Mapper:
             table |= _numbers(found)
             said.append("no profile: Toughness, Wounds and Leadership from the roster")
         table["models"] = max(1, min(count, MAX_MODELS))
-        if entry.total and count:
-            table["points"] = min(round(entry.total / count, 2), MAX_POINTS)
+        points = entry.total - sum(each.total for each in _nested_units(entry))
+        if points > 0 and count:
+            table["points"] = min(round(points / count, 2), MAX_POINTS)
         elif profile is None:
             table["points"] = 10.0
         if match is not None and not match.is_sure:
@@ -592,7 +596,7 @@ def _models(unit: RosterEntry) -> list[RosterEntry]:
     if unit.kind or unit.number > 1:
         return []
     own = set(names.name_words(unit.name))
-    several = [each for each in unit.entries if each.number > 1]
+    several = [each for each in unit.entries if each.number > 1 and each.kind != "unit"]
     same = [each for each in several if own & set(names.name_words(each.name))]
     return same[:1] or [
         each for each in several[:1]

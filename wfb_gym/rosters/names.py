@@ -68,6 +68,7 @@ class _RosterNames(StrictModel):
     characters: dict[Name, Names]
     items: dict[Name, Names]
     lores: dict[Name, Names]
+    spells: dict[Name, Names]
     army_words: Names
     magic_words: Names
     dice: tuple[_AddedDice, ...]

@@ -66,6 +66,10 @@ _COUNT_BEHIND = re.compile(r"\s+x\s?(?P<n>\d{1,3})$")
 _BULLET = re.compile(r"^(?:-#|[-*.+>]+)\s+")
 _WITH = re.compile(r"\s+(?:w/|w\.|with|on|riding|including|incl\.?)\s+", re.IGNORECASE)
 _SEVERAL = re.compile(r"^(?P<units>[2-9])\s?x\s?(?P<n>\d{1,3})\s+")
+_COUNT_IN_BRACKETS = re.compile(r"\s*\((?P<n>\d{1,3})\)$")
+_DETACHMENT = re.compile(r"^detachments?(?:\s*[:-]|\s+of\b)\s*(?=\d)", re.IGNORECASE)
+_PREFIXES = ("prayer", "detachment", "detachments")
+"""Words before a colon that are part of the option after it."""
 _TITLE_WORDS = re.compile(
     r"\b(?:army|armies|list|roster|of|the|warhammer|fantasy|battles?|[678]th|ed(?:ition)?)\b|[^\w\s]",
     re.IGNORECASE,
@@ -265,6 +269,7 @@ def _is_unit_name(name: str) -> bool:
 
 def _units(group: list[str], section: str) -> list[RosterEntry]:
     """Return the units of a line: one, or several if it begins with, for example, 2x5."""
+    group = [_DETACHMENT.sub("", group[0]), *group[1:]]
     several = _SEVERAL.match(group[0])
     if several is None:
         return [_entry(group, section)]
@@ -292,6 +297,9 @@ def _entry(group: list[str], section: str) -> RosterEntry:
         if not inner:  # a line with only the points
             points = points or cost
             continue
+        if _DETACHMENT.match(text):
+            options.append(_detachment(text, section))
+            continue
         for part in _parts(text):
             options += _options(part)
     name, count = _split_count(parts[0] if parts else head)
@@ -304,10 +312,18 @@ def _entry(group: list[str], section: str) -> RosterEntry:
     )
 
 
+def _detachment(text: str, section: str) -> RosterEntry:
+    """Return a detachment, which is a unit of its own."""
+    return replace(_entry([_DETACHMENT.sub("", text)], section), kind="unit")
+
+
 def _options(text: str) -> list[RosterEntry]:
     """Return the options in a text, without their points, which the unit's points include."""
     power, dispel = _dice(text)
     text, count = _split_count(_split_points(text)[0])
+    in_brackets = _COUNT_IN_BRACKETS.search(text)
+    if in_brackets is not None:
+        text, count = text[: in_brackets.start()], max(1, int(in_brackets["n"]))
     text, inside = _without_brackets(text)
     name = clean_name(text.strip(" .,:;"))
     found = [RosterEntry(name, count, "", 0.0, power, dispel)] if name else []
@@ -376,8 +392,8 @@ def _parts(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth = max(0, depth + (c in "([") - (c in ")]"))
-        is_prayer = c == ":" and text[start:i].strip(" .-").casefold() == "prayer"
-        if depth == 0 and c in ",;:" and not is_prayer:
+        is_prefix = c == ":" and text[start:i].strip(" .-").casefold() in _PREFIXES
+        if depth == 0 and c in ",;:" and not is_prefix:
             parts.append(text[start:i])
             start = i + 1
     parts.append(text[start:])
