@@ -147,8 +147,13 @@ def test_a_detachment_is_a_unit(lines: str) -> None:
     assert army.points == 190.0
 
 
-def test_a_detachment_on_the_line_of_its_unit_has_the_points_of_its_profile() -> None:
-    army = map_roster(read("Empire army\n\n20 Swordsmen, Detachment: 10 Halberdiers, 190 pts"))
+@pytest.mark.parametrize(
+    "line",
+    ["20 Swordsmen, Detachment: 10 Halberdiers, 190 pts",
+     "20 Swordsmen (Detachment: 10 Halberdiers) 190 pts"],
+)  # fmt: skip
+def test_a_detachment_may_be_on_the_line_of_its_unit(line: str) -> None:
+    army = map_roster(read(f"Empire army\n\n{line}"))
     assert [(each["profile"], each["models"]) for each in army.units] == [
         ("Swordsmen", 20),
         ("Halberdiers", 10),

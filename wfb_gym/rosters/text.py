@@ -68,8 +68,6 @@ _WITH = re.compile(r"\s+(?:w/|w\.|with|on|riding|including|incl\.?)\s+", re.IGNO
 _SEVERAL = re.compile(r"^(?P<units>[2-9])\s?x\s?(?P<n>\d{1,3})\s+")
 _COUNT_IN_BRACKETS = re.compile(r"\s*\((?P<n>\d{1,3})\)$")
 _DETACHMENT = re.compile(r"^detachments?(?:\s*[:-]|\s+of\b)\s*(?=\d)", re.IGNORECASE)
-_PREFIXES = ("prayer", "detachment", "detachments")
-"""Words before a colon that are part of the option after it."""
 _TITLE_WORDS = re.compile(
     r"\b(?:army|armies|list|roster|of|the|warhammer|fantasy|battles?|[678]th|ed(?:ition)?)\b|[^\w\s]",
     re.IGNORECASE,
@@ -297,10 +295,7 @@ def _entry(group: list[str], section: str) -> RosterEntry:
         if not inner:  # a line with only the points
             points = points or cost
             continue
-        if _DETACHMENT.match(text):
-            options.append(_detachment(text, section))
-            continue
-        for part in _parts(text):
+        for part in [text] if _DETACHMENT.match(text) else _parts(text):
             options += _options(part)
     name, count = _split_count(parts[0] if parts else head)
     name, inside = _without_brackets(name)
@@ -312,13 +307,11 @@ def _entry(group: list[str], section: str) -> RosterEntry:
     )
 
 
-def _detachment(text: str, section: str) -> RosterEntry:
-    """Return a detachment, which is a unit of its own."""
-    return replace(_entry([_DETACHMENT.sub("", text)], section), kind="unit")
-
-
 def _options(text: str) -> list[RosterEntry]:
     """Return the options in a text, without their points, which the unit's points include."""
+    detachment = _DETACHMENT.match(text)
+    if detachment is not None:
+        return [replace(_entry([text[detachment.end() :]], ""), kind="unit")]
     power, dispel = _dice(text)
     text, count = _split_count(_split_points(text)[0])
     in_brackets = _COUNT_IN_BRACKETS.search(text)
@@ -392,10 +385,15 @@ def _parts(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth = max(0, depth + (c in "([") - (c in ")]"))
-        is_prefix = c == ":" and text[start:i].strip(" .-").casefold() in _PREFIXES
+        is_prefix = c == ":" and _is_prefix(text[start:i].strip(" .-"), text[i + 1 :])
         if depth == 0 and c in ",;:" and not is_prefix:
             parts.append(text[start:i])
             start = i + 1
     parts.append(text[start:])
     found = [part.strip(" .-") for part in parts]
     return [part for part in found if part][:_OPTIONS]
+
+
+def _is_prefix(before: str, after: str) -> bool:
+    """Whether the words before a colon belong to the option after it."""
+    return before.casefold() == "prayer" or _DETACHMENT.match(f"{before}:{after}") is not None
