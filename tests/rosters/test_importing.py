@@ -81,7 +81,7 @@ def test_a_priest_has_one_of_its_prayers_in_each_phase(prayers: str) -> None:
     )
     assert "one of its prayers in each phase" in result.army.findings[0].result
     name = "Prayers: Hammer of Sigmar, Healing Hand"
-    assert result.scenario.caster.heroes[0].items == ("Warrior Priest (1 dispel die)", name)
+    assert result.scenario.caster.heroes[0].items == (name, "Warrior Priest (1 dispel die)")
     bound = {each.name: each.bound for each in result.scenario.items}[name]
     assert bound is not None
     both = [bundled_items()[f"Prayer: {each}"].bound for each in name[9:].split(", ")]
@@ -91,6 +91,20 @@ def test_a_priest_has_one_of_its_prayers_in_each_phase(prayers: str) -> None:
 def test_a_single_prayer_is_the_bundled_item() -> None:
     army = army_of("Warrior Priest, Armour of Righteousness, 100 pts")
     assert "Prayer: Armour of Righteousness" in army.heroes[0]["items"]
+
+
+@pytest.mark.parametrize(
+    ("items", "kept"),
+    [("2 Hammer of Sigmar", "Prayer: Hammer of Sigmar"),
+     ("Ring of Flame, Hammer of Sigmar", "Ring of Flame"),
+     ("Ring of Flame, Hammer of Sigmar, Healing Hand", "Prayers: Hammer of Sigmar, Healing Hand")],
+)  # fmt: skip
+def test_a_character_keeps_one_item_with_bound_spells(items: str, kept: str) -> None:
+    result = import_roster(roster(f"Warrior Priest, {items}, 100 pts", "Battle Wizard, level 1"))
+    (priest,) = result.scenario.caster.heroes
+    assert priest.items == (kept, "Warrior Priest (1 dispel die)")
+    (left_out,) = (each for each in result.army.findings if each.status == "left out")
+    assert left_out.owner == "Warrior Priest"
 
 
 def test_a_spell_with_the_name_of_a_prayer_is_a_spell_of_a_wizard() -> None:

@@ -234,10 +234,10 @@ class _Mapper:
                 table["points"] = profile.points[levels[-1]]
         elif profile is None:
             table["points"] = 100.0
-        items = self._with_joint_prayers(options.items)
+        items = self._one_bound_item(entry.name, options.items)
         if items:
             table["items"] = items
-        if items != options.items:
+        if any(each.startswith("Prayers: ") for each in items):
             said.append("one of its prayers in each phase")
         for copy in range(copies):
             self._place({"general": True, **table} if is_general and not copy else table, kind)
@@ -437,11 +437,23 @@ class _Mapper:
         times = f", {copies} of it" if copies > 1 else ""
         self._report(option, owner.name, "mapped", f"item {item}{times}")
 
-    def _with_joint_prayers(self, items: list[str]) -> list[str]:
-        """Replace several prayers of a character by one item: it uses one of them in each phase."""
-        prayers = [each for each in bundled_items() if each in items and each.startswith(_PRAYER)]
-        if len(prayers) < 2:
-            return items
+    def _one_bound_item(self, owner: str, items: list[str]) -> list[str]:
+        """Leave a character one item with bound spells; several prayers are one item."""
+        bundled = bundled_items()
+        bound = [each for each in items if each in bundled and bundled[each].bound is not None]
+        prayers = [each for each in bundled if each in bound and each.startswith(_PRAYER)]
+        kept = bound[:1]
+        if len(prayers) > 1:
+            kept = [self._joint_prayers(prayers)]
+            bound = [each for each in bound if each not in prayers]
+        elif bound:
+            bound = bound[1:]
+        for each in bound:
+            self._leave_out(each, "a character has at most one item with bound spells", owner)
+        return [*kept, *(each for each in items if each not in (*prayers, *kept, *bound))]
+
+    def _joint_prayers(self, prayers: list[str]) -> str:
+        """Add an item with several prayers, one of which is used in each phase; return its name."""
         bound = [bundled_items()[each].bound for each in prayers]
         dumped = [each.model_dump(mode="json", exclude_unset=True) for each in bound if each]
         name = f"Prayers: {', '.join(each.removeprefix(_PRAYER) for each in prayers)}"
@@ -454,7 +466,7 @@ class _Mapper:
         }
         if own not in self.army.own_items:
             self.army.own_items.append(own)
-        return [*(each for each in items if each not in prayers), name]
+        return name
 
     def _dice(
         self,
@@ -536,8 +548,8 @@ class _Mapper:
         used.update(self.army.items)
         self.army.own_items = [each for each in self.army.own_items if used[each["name"]]]
 
-    def _leave_out(self, name: str, why: str) -> None:
-        self.army.findings.append(ImportedEntry(name, "", "left out", why))
+    def _leave_out(self, name: str, why: str, owner: str = "") -> None:
+        self.army.findings.append(ImportedEntry(name, owner, "left out", why))
 
 
 def _with(entry: RosterEntry, name: str, entries: tuple[RosterEntry, ...]) -> RosterEntry:
