@@ -71,11 +71,10 @@ class PracticePage:
                 )
                 await board.show()
             else:
-                found = "no decision that you have not solved yet lost points"
-                add_text(
-                    f"There are no puzzles: {found if loaded.games else 'only games that you finish are kept'}.",
-                    "p",
-                )
+                found = "only games that you finish are kept"
+                if loaded.games:
+                    found = "no decision that you have not solved yet lost points"
+                add_text(f"There are no puzzles: {found}.", "p")
             self._show_ratings(loaded.games)
 
     def _show_ratings(self, games: list[SavedGame]) -> None:
