@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from wfb_gym.cli.choices import ChoiceList
+from wfb_gym.cli.output import QUIT, read_answer
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.nodes import NODES
@@ -23,14 +24,13 @@ from wfb_gym.view.events import Event, redact_event
 from wfb_gym.view.hidden_sets import ALL_ARMIES, dealt_words, set_words
 from wfb_gym.view.names import capital, points_phrase
 
-_QUIT = ("quit", "exit", "q")
 _ODDS = ("?", "odds")
 _HELP = ("help", "h")
 _MAP = ("battlefield", "map")
 _POSITION = ("position", "table")
 _UNDO = ("undo", "back")
 _SHARE = ("share", "id")
-_COMMANDS = (*_QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO, *_SHARE)
+_COMMANDS = (*QUIT, *_ODDS, *_HELP, *_MAP, *_POSITION, *_UNDO, *_SHARE)
 _LIKE_A_COMMAND = 0.7
 """Minimum similarity (`difflib` ratio) for an answer to count as a mistyped command."""
 _YES, _NO = ("y", "yes"), ("n", "no")
@@ -143,7 +143,7 @@ class ConsoleGame:
         self._phase_shown = phase
         self._show_choices(always_odds)
         while True:
-            answer = self._ask_line("Your choice: ")
+            answer = read_answer("Your choice: ", self._ask, self._show)
             if answer in _HELP:
                 self._show(HELP)
             elif answer in _ODDS:
@@ -165,17 +165,6 @@ class ConsoleGame:
                 action = self._read(battle, answer)
                 if action is not None and self._is_meant(battle, action):
                     return action
-
-    def _ask_line(self, prompt: str) -> str:
-        """Return an answer in lower case. Raise EOFError if the person leaves."""
-        try:
-            answer = self._ask(prompt).strip().lower()
-        except (EOFError, KeyboardInterrupt):
-            self._show("")
-            raise
-        if answer in _QUIT:
-            raise EOFError
-        return answer
 
     def _read(self, battle: Battle, answer: str) -> int | None:
         """Return the action that an answer refers to; if none, show the expected answers."""
@@ -199,7 +188,9 @@ class ConsoleGame:
             return True
         self._show(nomination_words(self._game.narrated.names, battle, action))
         while True:
-            answer = self._ask_line("Once it is named it must be cast. Name it? (y/n) ")
+            answer = read_answer(
+                "Once it is named it must be cast. Name it? (y/n) ", self._ask, self._show
+            )
             if answer in _YES + _NO:
                 return answer in _YES
             if answer in _HELP + _ODDS:

@@ -2,9 +2,34 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
+
+QUIT = ("q", "quit", "exit")
+"""Answers that leave a game or a round of puzzles."""
+
+
+def read_answer(prompt: str, ask: Callable[[str], str], show: Callable[[str], Any]) -> str:
+    """Return a person's answer in lower case.
+
+    Args:
+        prompt: the prompt.
+        ask: function that prompts for an answer.
+        show: function that prints a line.
+
+    Raises:
+        EOFError: if the person quits.
+        KeyboardInterrupt: if the person pressed Ctrl-C.
+    """
+    try:
+        answer = ask(prompt).strip().lower()
+    except (EOFError, KeyboardInterrupt):
+        show("")
+        raise
+    if answer in QUIT:
+        raise EOFError
+    return answer
 
 
 def print_json(document: Any, indent: int | None = 2) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym._progress import printed_lines, show_line
-from wfb_gym.cli.output import align_columns, format_exact_points, format_table
+from wfb_gym.cli.output import align_columns, format_exact_points, format_table, read_answer
 from wfb_gym.cli.parser import Command, UsageError, option
 from wfb_gym.seats import SEATS, seat_number
 
@@ -37,7 +37,6 @@ history: the folder WFB_GYM_HISTORY_DIR, or else wfb_gym/games in XDG_DATA_HOME,
 """
 _HINT = ("h", "hint", "?")
 _SKIP = ("s", "skip", "solution")
-_QUIT = ("q", "quit", "exit")
 _HELP = ("help",)
 _KEYS = "h for a hint, s for the solution, q to quit"
 
@@ -101,7 +100,9 @@ class ConsolePractice:
                 self._put(puzzle)
                 practice.advance()
                 if practice.puzzle is not None:
-                    self._ask_line("Press Enter for the next puzzle, or q to quit: ")
+                    read_answer(
+                        "Press Enter for the next puzzle, or q to quit: ", self._ask, self._show
+                    )
         except EOFError:
             pass
         finally:
@@ -114,7 +115,7 @@ class ConsolePractice:
         practice, choices = self._practice, ChoiceList(puzzle.names.scenario)
         self._show_puzzle(puzzle)
         while not practice.is_done:
-            answer = self._ask_line("Your answer: ")
+            answer = read_answer("Your answer: ", self._ask, self._show)
             if answer in _HINT:
                 self._show_hint(practice.hint())
             elif answer in _SKIP:
@@ -128,17 +129,6 @@ class ConsolePractice:
         self._show_solution(puzzle)
         if practice.is_clean:
             self._on_solved(practice.number)
-
-    def _ask_line(self, prompt: str) -> str:
-        """Return an answer in lower case. Raise EOFError if the person quits."""
-        try:
-            answer = self._ask(prompt).strip().lower()
-        except (EOFError, KeyboardInterrupt):
-            self._show("")
-            raise
-        if answer in _QUIT:
-            raise EOFError
-        return answer
 
     def _read(self, choices: Any, puzzle: "Puzzle", answer: str) -> int | None:
         """Return the action that an answer refers to; if none, show the expected answers."""
