@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numba.extending
+import numpy as np
 from llvmlite import ir
-from numba.core import config, types
+from numba.core import cgutils, config, errors, types
+from numba.np.arrayobj import populate_array
 
 intrinsic: Callable[[Any], Callable[..., Any]] = numba.extending.intrinsic
 
@@ -40,6 +42,85 @@ trailing_zeros: Callable[[int], int] = (
     _trailing_zeros_in_python if _IS_PLAIN else _count_trailing_zeros
 )
 """Return the index of the lowest set bit in an int64, which must not be 0."""
+
+
+@intrinsic
+def _stack_floats(typing: Any, size: Any) -> Any:
+    if not isinstance(size, types.IntegerLiteral):
+        raise errors.RequireLiteralValue("size: expected a constant")
+    kind, items = types.Array(types.float64, 1, "C"), size.literal_value
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        data = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), items))
+        array = context.make_array(kind)(context, builder)
+        populate_array(
+            array, data=builder.bitcast(data, ir.DoubleType().as_pointer()),
+            shape=[context.get_constant(types.intp, items)],
+            strides=[context.get_constant(types.intp, 8)],
+            itemsize=context.get_constant(types.intp, 8), meminfo=None,
+        )  # fmt: skip
+        return array._getvalue()  # noqa: SLF001 - as in Numba's own functions
+
+    return kind(size), generate
+
+
+stack_floats: Callable[[int], Any] = np.empty if _IS_PLAIN else _stack_floats
+"""Return an uninitialised float64 array, (size,), on the stack of the calling function.
+
+The size must be a constant. Nothing is allocated, so the array must not be returned.
+"""
+
+
+@intrinsic
+def _copy_record(typing: Any, target: Any, source: Any) -> Any:
+    if target.size % 8 or not target.aligned or target != source:
+        raise errors.TypingError("copy_record: expected two aligned records of the same type")
+    words = ir.ArrayType(_WORD, target.size // 8).as_pointer()
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        to, origin = (builder.bitcast(value, words) for value in values)
+        for k in range(target.size // 8):
+            at = [ir.Constant(ir.IntType(32), 0), ir.Constant(ir.IntType(32), k)]
+            word = builder.load(builder.gep(origin, at, inbounds=True), align=8)
+            builder.store(word, builder.gep(to, at, inbounds=True), align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, source), generate
+
+
+def _copy_record_in_python(target: Any, source: Any) -> None:
+    for name in target.dtype.names:
+        target[name] = source[name]
+
+
+copy_record: Callable[[Any, Any], None] = _copy_record_in_python if _IS_PLAIN else _copy_record
+"""Copy a record to another one of the same type, word by word.
+
+An assignment copies byte by byte, because it assumes no alignment.
+"""
+
+
+@intrinsic
+def load_record_word(typing: Any, record: Any, index: Any) -> Any:
+    """Return a 64-bit word of a record. Not available under ``NUMBA_DISABLE_JIT=1``."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        words = builder.bitcast(values[0], _WORD.as_pointer())
+        return builder.load(builder.gep(words, [values[1]]), align=8)
+
+    return types.int64(record, types.int64), generate
+
+
+@intrinsic
+def store_record_word(typing: Any, record: Any, index: Any, word: Any) -> Any:
+    """Write a 64-bit word of a record. Not available under ``NUMBA_DISABLE_JIT=1``."""
+
+    def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+        words = builder.bitcast(values[0], _WORD.as_pointer())
+        builder.store(values[2], builder.gep(words, [values[1]]), align=8)
+        return context.get_dummy_value()
+
+    return types.void(record, types.int64, types.int64), generate
 
 
 def _pointer(builder: Any, address: Any, kind: Any = _WORD) -> Any:

@@ -10,10 +10,18 @@ from numba.core import config
 
 from wfb_gym._compiler.cache import EntryCache
 from wfb_gym._compiler.core import Core
-from wfb_gym._compiler.dispatcher import Dispatcher, entries, with_one_signature
+from wfb_gym._compiler.dispatcher import Dispatcher, entries, lower, with_one_signature
 from wfb_gym._compiler.pipeline import Pipeline
 
-__all__ = ["entries", "is_tested", "njit_cached", "ship_entries_into", "use_core", "use_entries"]
+__all__ = [
+    "entries",
+    "is_tested",
+    "lower",
+    "njit_cached",
+    "ship_entries_into",
+    "use_core",
+    "use_entries",
+]
 
 _OLDEST_TESTED, _NEWEST_TESTED = (0, 61), (0, 68)
 """Oldest and newest Numba release (major, minor) that this package was tested with."""

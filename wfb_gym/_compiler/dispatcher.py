@@ -1,10 +1,11 @@
 """Dispatchers that compile a function as an entry or as an inner function."""
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any
 
+import numba
 from numba.core import config, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import compile_result
@@ -49,6 +50,31 @@ def with_one_signature(dispatcher: Any) -> Any:
 
     dispatcher.get_call_template = get_call_template  # type: ignore[method-assign]
     return dispatcher
+
+
+def lower(dispatcher: Any, arguments: Iterable[Any]) -> tuple[str, str]:
+    """Return the intermediate code (LLVM IR) of a function with all its callees, and its name.
+
+    No machine code is generated, and the core is not used: its functions are included like any
+    others. The process must not compile anything else, because its compiled functions are dropped.
+
+    Args:
+        dispatcher: the function.
+        arguments: example arguments. Only their types are used.
+    """
+    for each in Core.members:
+        each.is_shared = False
+        each.overloads.clear()
+    signature = tuple(_wide(numba.typeof(each)) for each in arguments)
+    with global_compiler_lock:
+        Core.depth += 1  # as if another function called it
+        try:
+            dispatcher.compile(signature)
+        finally:
+            Core.depth -= 1
+        result = dispatcher.overloads[signature]
+        module = result.library._get_module_for_linking()  # noqa: SLF001 - includes all callees
+        return str(module), result.fndesc.llvm_func_name
 
 
 class Inner:

@@ -1,8 +1,8 @@
 """Write the Comets in an observation: markers, points and expected points."""
 
-import numpy as np
 from numpy import float32
 
+from wfb_gym._intrinsics import stack_floats
 from wfb_gym._jit import int64, jit
 from wfb_gym.encoding.fields import ArmyOffsets, LayoutOffsets
 from wfb_gym.encoding.rows import COMET_POINT, MARKER, POINT, Row, put
@@ -58,7 +58,7 @@ def _aim_of(state: State, army: int, spell: int) -> int:
     return int64(state.free_aim - 1) if state.free == spell + 1 else int64(-1)
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def write_points(
     packed: PackedScenario, state: State, seat: int, at: LayoutOffsets, row: Row
 ) -> None:
@@ -67,7 +67,7 @@ def write_points(
     spells = spells_to_choose(packed, state, army)
     if state.node == Node.TARGET and state.mover == seat:
         spells = bit(int64(state.free - 1) if state.free else int64(state.spell - 1))
-    values = np.empty(POINTS)
+    values = stack_floats(POINTS)
     for s in range(packed.armies[army].n_spells):
         if spells & bit(s) and packed.armies[army].spells[s].landing >= 0:
             if can_aim(packed, state, army, s, int64(0)):

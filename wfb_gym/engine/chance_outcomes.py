@@ -39,7 +39,7 @@ from wfb_gym.engine.roll_results import DiceSummary, RollTerms, dice_on_table, r
 from wfb_gym.engine.spell_selection import draws
 from wfb_gym.engine.state import MAX_PMF, Node, State, WorkSpace
 from wfb_gym.packing.records import PackedScenario
-from wfb_gym.rules.dice import FACES
+from wfb_gym.rules.dice import FACES, power
 from wfb_gym.scenario.sizes import LORE_SPELLS, MISCAST_ROWS
 
 
@@ -179,8 +179,8 @@ def _hit_outcomes(packed: PackedScenario, state: State, found: _Outcomes, start:
     end = start
     combinations = 1.0
     for wounds in range(models + 1):
-        probability = combinations * wounded**wounds * (1.0 - wounded) ** (models - wounds)
-        end = _add(found, end, wounds, probability)
+        chance = combinations * power(wounded, wounds) * power(1.0 - wounded, models - wounds)
+        end = _add(found, end, wounds, chance)
         combinations = combinations * (models - wounds) / (wounds + 1)
     return end
 

@@ -13,6 +13,7 @@ next phase. Dice and items are ignored.
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._intrinsics import stack_floats
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.scoring import points_for, points_for_wizard, points_of, points_of_wizard
 from wfb_gym.engine.shared_hits import hits_on_victim, lives, shares_hits
@@ -265,40 +266,29 @@ def _change_by_strike(
     return _change_by_models(packed, state, strike, counts)
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def _change_by_models(packed: PackedScenario, state: State, strike: int, counts: Counts) -> float:
     """Return the expected points from a strike whose number of hits depends on the models left."""
-    pmf = np.empty(MAX_PMF)
+    pmf = stack_floats(MAX_PMF)
     count = pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
     return mean_change(counts, pmf, int64(0), count)
 
 
-@jit(_nrt=True, forceinline=False)
-def _change_with_members(
-    packed: PackedScenario,
-    state: State,
-    strike: int,
-    wound_weight: float,
-    panic: bool,
-    is_begun: bool,
-) -> float:
-    """Return the expected points that a strike costs a small unit and the characters in it."""
-    scratch = np.empty((3, MAX_PMF))
-    return _change_by_shared_hits(packed, state, strike, wound_weight, panic, is_begun, scratch)
-
-
 @jit(forceinline=False)
-def _change_by_shared_hits(
+def _change_with_members(
     packed: PackedScenario,
     state: State,
     unit: int,
     wound_weight: float,
     panic: bool,
     is_begun: bool,
-    scratch: NDArray[np.float64],
 ) -> float:
-    """Return `_change_with_members`, allocating hits member by member as in the game."""
-    hits, dealt, pmf = scratch[0], scratch[1], scratch[2]  # dealt: to one character
+    """Return the expected points that a strike costs a small unit and the characters in it.
+
+    Hits are allocated member by member, as in the game.
+    """
+    hits, pmf = stack_floats(MAX_PMF), stack_floats(MAX_PMF)
+    dealt = stack_floats(MAX_PMF)  # to one character
     row = packed.strikes[unit]
     first = packed.strikes[row.first_member]
     size = int64(first.pmf_size)
@@ -404,7 +394,7 @@ def change_by_care(
     return float(points)
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def _change_by_gain(
     packed: PackedScenario, state: State, army: int, wizard: int, strike: int
 ) -> float:
@@ -415,6 +405,6 @@ def _change_by_gain(
     gained -= points_of_wizard(packed, army, wizard, left + 1, fled)
     if left == 0 or gained == 0.0:
         return 0.0
-    pmf = np.empty(MAX_PMF)
+    pmf = stack_floats(MAX_PMF)
     pmf_of_strike(packed, state, strike, OWN_HITS, pmf)
     return float((1.0 - pmf[0]) * gained)

@@ -8,6 +8,7 @@ from wfb_gym.engine.miscasts import probability_to_wound
 from wfb_gym.engine.scoring import points_of, points_of_models
 from wfb_gym.packing.effects import COSTS_CASTING
 from wfb_gym.packing.records import EffectKind, PackedScenario
+from wfb_gym.rules.dice import power
 from wfb_gym.scenario.sizes import UNITS
 
 
@@ -100,7 +101,7 @@ def _points_of_hits(
     points = 0.0
     combinations = 1.0
     for k in range(hits + 1):
-        chance = combinations * probability**k * (1.0 - probability) ** (hits - k)
+        chance = combinations * power(probability, k) * power(1.0 - probability, hits - k)
         points += chance * _points_of_wounds(packed, army, index, k)
         combinations = combinations * (hits - k) / (k + 1)
     return points

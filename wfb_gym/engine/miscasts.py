@@ -36,6 +36,7 @@ from wfb_gym.engine.state import (
 from wfb_gym.engine.targets import models_left
 from wfb_gym.engine.turn_flow import clear_roll, leave_phase, to_dispel_in_play, to_nominate
 from wfb_gym.packing.records import EffectKind, PackedEffect, PackedScenario, Whose
+from wfb_gym.rules.dice import power
 from wfb_gym.rules.wounds import wounding_rolls
 
 
@@ -300,9 +301,8 @@ def miscast_wounds_pmf(packed: PackedScenario, state: State, work: WorkSpace) ->
     for hits in range(1, faces + 1):
         combinations = 1.0
         for k in range(hits + 1):
-            work.pmf[min(k, most)] += (
-                combinations * probability**k * (1.0 - probability) ** (hits - k) / faces
-            )
+            chance = combinations * power(probability, k) * power(1.0 - probability, hits - k)
+            work.pmf[min(k, most)] += chance / faces
             combinations = combinations * (hits - k) / (k + 1)
     return most + 1
 

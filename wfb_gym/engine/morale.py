@@ -22,6 +22,7 @@ from wfb_gym.engine.targets import (
     wounds_left,
 )
 from wfb_gym.packing.records import UNBOUNDED, PackedScenario
+from wfb_gym.rules.dice import power
 from wfb_gym.rules.morale import chance_to_pass, models_until_test, needs_panic_test
 from wfb_gym.scenario.sizes import ARMIES, TARGETS, UNITS
 
@@ -307,7 +308,7 @@ def points_of_flight_to_come(packed: PackedScenario, state: State) -> float:
             fails = 1.0 - PASS_CHANCE[leadership(packed, state, army, index)]
             never_rallies = 1.0
             if is_enough_to_rally(packed, state, army, index):
-                never_rallies = fails**rolls
+                never_rallies = power(fails, rolls)
             fled = bool(flees(state, army, index))
             chance = 0.0
             if fled:

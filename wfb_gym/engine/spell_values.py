@@ -11,6 +11,7 @@ victory points yet.
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._intrinsics import stack_floats
 from wfb_gym._jit import int64, jit
 from wfb_gym.engine.expected_score import (
     LANDS_NOW,
@@ -24,6 +25,7 @@ from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.rules.comets import landing_chances
 from wfb_gym.scenario.sizes import ARMIES, PHASES, POINTS, SPELLS, TARGETS
 
+_VICTIMS = ARMIES * TARGETS
 _LANDING_CHANCES = np.array(landing_chances(PHASES))
 
 
@@ -85,17 +87,20 @@ def _value_of_best_point(
     return _value_without_landing(packed, state, army, spell, int64(0)) + best
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def _value_by_victory_points(
     packed: PackedScenario, state: State, army: int, spell: int, wound_weight: float
 ) -> float:
     """Return a Comet's value at its best point, with victory points."""
-    values = np.empty(POINTS)
+    values = stack_floats(POINTS)
     count = expected_points_at_comet_points(packed, state, army, spell, wound_weight, values)
-    return float(values[:count].max())
+    most = values[0]
+    for k in range(1, count):
+        most = max(most, values[k])
+    return float(most)
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def expected_points_at_comet_points(
     packed: PackedScenario,
     state: State,
@@ -107,7 +112,7 @@ def expected_points_at_comet_points(
     """Write `expected_points_at` for each of a Comet's points to `values`; return their number."""
     entry = packed.armies[army].spells[spell]
     starts = int64(phases_left(packed, state) - 1)
-    changes = np.empty(ARMIES * TARGETS)
+    changes = stack_floats(_VICTIMS)
     if packed.victory_points:
         changes_by_victim(packed, state, army, spell, int64(0), wound_weight, changes)
     for aim in range(entry.n_aims):
@@ -195,7 +200,7 @@ def _value_of_comet(
     return _mean_of_comet(packed, state, army, spell, aim, markers, starts, wound_weight)
 
 
-@jit(_nrt=True, forceinline=False)
+@jit(forceinline=False)
 def _mean_of_comet(
     packed: PackedScenario,
     state: State,
@@ -208,7 +213,7 @@ def _mean_of_comet(
 ) -> float:
     """Return a Comet's points within the next `starts` phase starts if it is not dispelled."""
     if packed.victory_points:
-        changes = np.empty(ARMIES * TARGETS)
+        changes = stack_floats(_VICTIMS)
         changes_by_victim(packed, state, army, spell, aim, wound_weight, changes)
         return change_by_landing(packed, army, spell, aim, markers, starts, changes)
     landing = int64(aim_record(packed, army, spell, aim).landing)

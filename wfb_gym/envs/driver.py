@@ -130,7 +130,7 @@ class EpisodeDriver:
         self.game = kernel.BatchGame(
             self.envs, self.packed_scenarios, new_records(kernel.FirstPosition, count),
             bool(self.redraw), np.array(pool, np.int64), move_tables, int(mode),
-            notes or view.limits.history, float(scale),
+            notes or view.limits.history, float(scale), count == 1,
         )  # fmt: skip
         self._scratch = new_work_spaces()
         self._members = np.arange(num_envs)

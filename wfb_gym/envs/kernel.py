@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._intrinsics import copy_record
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Float64, Int8, Int64, Record, Records, dtype_of
 from wfb_gym.encoding.history import History, clear_history, note
@@ -101,6 +102,7 @@ class BatchGame(NamedTuple):
     mode: int  # Autoreset
     notes: bool  # whether to record histories
     scale: float  # reward per point
+    one_scenario: bool  # compiled code for a GPU omits the index of the scenario
 
 
 class BatchStep(NamedTuple):
@@ -169,11 +171,18 @@ def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int)
         env.opponent = next_choice(env.rng, opponents)
 
 
+@jit
+def scenario_of(env: Environment, game: BatchGame) -> int:
+    """Return the index of an environment's scenario."""
+    return int64(0) if game.one_scenario else int64(env.scenario)
+
+
 def find_opponent(env: Environment, game: BatchGame) -> ScriptedPlayer:
     """Return the opponent in an environment's current episode."""
     tables = game.move_tables.tables
-    table = tables[env.scenario % tables.shape[0]]
-    return ScriptedPlayer(game.pool[env.opponent], table, game.move_tables.storage)
+    table = tables[scenario_of(env, game) % tables.shape[0]]
+    number = game.pool[env.opponent if game.pool.shape[0] > 1 else 0]
+    return ScriptedPlayer(number, table, game.move_tables.storage)
 
 
 _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot return records
@@ -183,11 +192,11 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 def restart(env: Environment, game: BatchGame, seat: int, work: WorkSpace) -> int:
     """Start an environment's next episode; return the number of legal actions in `work.legal`."""
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
-    start = game.starts[env.scenario]
-    env.state = start.state
+    start = game.starts[scenario_of(env, game)]
+    copy_record(env.state, start.state)
     if game.notes:
         clear_history(env.history)
-    state, packed, count = env.state, game.packed_scenarios[env.scenario], start.count
+    state, packed, count = env.state, game.packed_scenarios[scenario_of(env, game)], start.count
     if count > 0:
         count = legal_actions(packed, state, work)
     gained, count = advance(packed, env, game.notes, seat, _opponent_of(env, game), count, work)
@@ -227,6 +236,95 @@ def first_invalid(
     return outside, illegal
 
 
+@jit  # always inlined: a call would pass 145 numbers and addresses
+def drive_member(  # noqa: PLR0913 - the body of a loop
+    operation: int,
+    j: int,
+    i: int,
+    env: Environment,
+    actions: NDArray[np.int64],
+    game: BatchGame,
+    view: ViewArrays,
+    out: BatchStep,
+    work: WorkSpace,
+) -> bool:
+    """Run an operation on one member; return whether it awaits an external opponent.
+
+    Args:
+        operation: a member of `Operation` other than PREPARE and JOIN_TEAM.
+        j: the member's index.
+        i: the member, which is the index of its environment.
+        env: the environment, in `game.envs` or a copy that the caller writes back.
+        actions: as for `drive`.
+        game: scenarios and opponents.
+        view: the learner's view.
+        out: the results.
+        work: scratch space.
+    """
+    at, seat = view.offsets[0], view.seat
+    row = i
+    state = env.state
+    packed = game.packed_scenarios[scenario_of(env, game)]
+    count = 0
+    code = -1
+    begins = False
+    paid = False
+    if operation == Operation.STEP:
+        out.rewards[i] = 0.0
+        out.terminations[i] = False
+        out.illegal[i] = False
+        if env.status == Status.DONE:
+            out.terminations[i] = game.mode == Autoreset.DISABLED
+            begins = game.mode != Autoreset.DISABLED  # NEXT_STEP: this call only resets
+        else:
+            paid = True
+            index = legal_or_lowest(i, actions[i], out.masks)
+            out.illegal[i] = index != actions[i]
+            if state.node != Node.END:
+                code = view.codes[index]
+    elif operation == Operation.OPPONENT_STEP:
+        code = actions[j]
+        paid = env.status == Status.OPPONENT_DECIDES
+    elif operation == Operation.OBSERVE:
+        row = j
+        if state.mover == seat:
+            count = legal_actions(packed, state, work)
+    elif operation == Operation.RESET:
+        begins = True
+    else:
+        raise AssertionError("operation: expected a member of Operation")
+    if code >= 0:
+        if game.notes:
+            note(packed, env.history, state, code)
+        first, count = act_and_list(packed, state, code, work)
+        opponent = _opponent_of(env, game)
+        gained, count = advance(packed, env, game.notes, seat, opponent, count, work)
+        env.unpaid += first + gained
+        if count > 0 and state.mover != seat:
+            env.status = Status.OPPONENT_DECIDES if paid else Status.OPPONENT_OPENS
+            return True
+        env.status = Status.LEARNER_DECIDES
+    if paid:
+        out.rewards[i] = env.unpaid * (game.scale if seat == 0 else -game.scale)
+        env.unpaid = 0.0
+        if state.node == Node.END:
+            out.terminations[i] = True
+            env.status = Status.DONE
+            if game.mode == Autoreset.SAME_STEP:
+                static = view.static[scenario_of(env, game)]
+                observe(packed, state, env.history, seat, at, static, out.final[i])
+                begins = True
+    if begins:
+        count = restart(env, game, seat, work)
+        packed = game.packed_scenarios[scenario_of(env, game)]
+        if env.status == Status.OPPONENT_OPENS:
+            return True
+    static = view.static[scenario_of(env, game)]
+    observe(packed, state, env.history, seat, at, static, out.observations[row])
+    write_mask(row, count, work, view.indices, out.masks)
+    return False
+
+
 @jit(forceinline=False)
 def _drive_chunk(
     operation: int,
@@ -240,7 +338,6 @@ def _drive_chunk(
 ) -> int:
     """Run an operation on `members[low:high]`; return how many await an external opponent."""
     members, actions = moves
-    at, seat = view.offsets[0], view.seat
     waiting = 0
     if operation == Operation.PREPARE:
         for j in range(low, high):
@@ -250,69 +347,7 @@ def _drive_chunk(
         return 0
     for j in range(low, high):
         i = members[j]
-        row = i
-        env = game.envs[i]
-        state = env.state
-        packed = game.packed_scenarios[env.scenario]
-        count = 0
-        code = -1
-        begins = False
-        paid = False
-        if operation == Operation.STEP:
-            out.rewards[i] = 0.0
-            out.terminations[i] = False
-            out.illegal[i] = False
-            if env.status == Status.DONE:
-                out.terminations[i] = game.mode == Autoreset.DISABLED
-                begins = game.mode != Autoreset.DISABLED  # NEXT_STEP: this call only resets
-            else:
-                paid = True
-                index = legal_or_lowest(i, actions[i], out.masks)
-                out.illegal[i] = index != actions[i]
-                if state.node != Node.END:
-                    code = view.codes[index]
-        elif operation == Operation.OPPONENT_STEP:
-            code = actions[j]
-            paid = env.status == Status.OPPONENT_DECIDES
-        elif operation == Operation.OBSERVE:
-            row = j
-            if state.mover == seat:
-                count = legal_actions(packed, state, work)
-        elif operation == Operation.RESET:
-            begins = True
-        else:
-            raise AssertionError("operation: expected a member of Operation")
-        if code >= 0:
-            if game.notes:
-                note(packed, env.history, state, code)
-            first, count = act_and_list(packed, state, code, work)
-            opponent = _opponent_of(env, game)
-            gained, count = advance(packed, env, game.notes, seat, opponent, count, work)
-            env.unpaid += first + gained
-            if count > 0 and state.mover != seat:
-                env.status = Status.OPPONENT_DECIDES if paid else Status.OPPONENT_OPENS
-                waiting += 1
-                continue
-            env.status = Status.LEARNER_DECIDES
-        if paid:
-            out.rewards[i] = env.unpaid * (game.scale if seat == 0 else -game.scale)
-            env.unpaid = 0.0
-            if state.node == Node.END:
-                out.terminations[i] = True
-                env.status = Status.DONE
-                if game.mode == Autoreset.SAME_STEP:
-                    static = view.static[env.scenario]
-                    observe(packed, state, env.history, seat, at, static, out.final[i])
-                    begins = True
-        if begins:
-            count = restart(env, game, seat, work)
-            packed = game.packed_scenarios[env.scenario]
-            if env.status == Status.OPPONENT_OPENS:
-                waiting += 1
-                continue
-        static = view.static[env.scenario]
-        observe(packed, state, env.history, seat, at, static, out.observations[row])
-        write_mask(row, count, work, view.indices, out.masks)
+        waiting += drive_member(operation, j, i, game.envs[i], actions, game, view, out, work)
     return waiting
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfb_gym._intrinsics import copy_record
 from wfb_gym._jit import int64, jit
 from wfb_gym._records import Int64, Record, Records, new_records
 from wfb_gym.engine.canonical import canonicalize
@@ -54,7 +55,7 @@ def look_up_move(
     """
     if move_table.slots == 0:
         return NO_MOVE
-    work.state = state
+    copy_record(work.state, state)
     canonicalize(packed, work.state)
     if not pack_key(move_table.plan, work.state, work.key):
         return NO_MOVE

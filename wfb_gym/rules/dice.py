@@ -27,6 +27,18 @@ def double(count: int) -> bool:
     return count >= 2
 
 
+@jit
+def power(base: float, exponent: int) -> float:
+    """Return `base ** exponent` for an exponent of 0 or more, as a product.
+
+    The C library's `pow` differs between machines in the last bit.
+    """
+    result = 1.0
+    for _ in range(exponent):
+        result *= base
+    return result
+
+
 @cache
 def roll_counts(dice: int) -> dict[tuple[int, int, int], int]:
     """Return how many of the 6**dice rolls have the same ones, sixes and total.
