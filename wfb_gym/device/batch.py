@@ -1,0 +1,284 @@
+"""A batch of environments on a device: actions in, tensors out."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wfb_gym.device.building import emulated, ptx_of
+from wfb_gym.device.launching import CudaKernel, processor_of
+from wfb_gym.device.lowering import (
+    Address,
+    Argument,
+    Constant,
+    Kernel,
+    KernelError,
+    flatten,
+    variables,
+)
+from wfb_gym.encoding.limits import Limits
+from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.device_thread import WORDS
+from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, BatchStep, Operation
+from wfb_gym.envs.scenario_set import ScenarioLike
+from wfb_gym.opponents.dispatch import Scripted
+from wfb_gym.players.interface import Opponent
+
+
+class DeviceStep(NamedTuple):
+    """The results of a step. Every step overwrites the same tensors."""
+
+    observations: torch.Tensor  # float32 (n, size)
+    action_mask: torch.Tensor  # bool (n, actions): the actions that are now legal
+    rewards: torch.Tensor  # float64 (n,): points / points_per_reward
+    terminations: torch.Tensor  # bool (n,)
+    illegal: torch.Tensor  # bool (n,): whether an illegal action was replaced
+    # float32 (n, size): last observations of ended episodes in SAME_STEP mode; other rows are
+    # undefined. Without this mode, (0, size).
+    final: torch.Tensor
+
+
+class DeviceBatch:
+    """Environments that step together on a GPU and give the same results as on the CPU.
+
+    Resets run on the CPU; the environment restarts ended episodes on the GPU.
+
+    Args:
+        num_envs: number of environments.
+        scenario: as in `wfb_gym.envs.vector.MagicPhaseVectorEnv`, like the next four arguments.
+        opponent: the names of scripted players.
+        limits: sizes of the spaces.
+        history: whether observations include the history.
+        features: "all" or "raw".
+        seat: the learner's seat.
+        mode: when to restart ended episodes.
+        points_per_reward: number of points that give a reward of 1.
+        device: "cuda", "cuda:1" and so on, or "cpu" to run the GPU's kernel on the CPU, which
+            finds errors without a GPU but is slower than `wfb_gym.envs.vector`.
+        threads: number of threads in a block of the GPU.
+        registers: maximum number of registers of a thread.
+
+    Attributes:
+        host: the same environments on the CPU. They are up to date after `download`.
+        kernel: the kernel of a step.
+
+    Raises:
+        ValueError: if an argument is invalid or an opponent is not a scripted player.
+        KernelError: if there is no GPU, or the kernel cannot be compiled.
+    """
+
+    def __init__(  # noqa: PLR0913 - the arguments of the vector environment
+        self,
+        num_envs: int,
+        scenario: ScenarioLike | Sequence[ScenarioLike] = "archmage-duel",
+        opponent: Opponent | Sequence[Opponent] = "veteran",
+        *,
+        limits: Limits | None = None,
+        history: bool = False,
+        features: str = "all",
+        seat: int = 0,
+        mode: Autoreset = Autoreset.SAME_STEP,
+        points_per_reward: float = 100.0,
+        device: str = "cuda",
+        threads: int = 128,
+        registers: int = 128,
+    ) -> None:
+        self.device = _validated_device(device)
+        self.host = host = Batch(
+            num_envs, scenario, seat, opponent, limits, mode, points_per_reward, history=history,
+            features=features,
+        )  # fmt: skip
+        if int(Scripted.EXTERNAL) in host.game.pool:
+            raise ValueError(
+                f"opponent: expected names of scripted players for a device, found {opponent!r}"
+            )
+        self.num_envs = num_envs
+        self._words = self._empty((WORDS, num_envs), torch.int64)
+        self._actions = self._empty((num_envs,), torch.int64)
+        self.step_results = DeviceStep(
+            self._empty((num_envs, host.layout.size), torch.float32),
+            self._empty((num_envs, host.codec.n), torch.bool),
+            self._empty((num_envs,), torch.float64),
+            self._empty((num_envs,), torch.bool),
+            self._empty((num_envs,), torch.bool),
+            self._empty((len(host.new_step().final), host.layout.size), torch.float32),
+        )
+        self._zeroed = torch.from_numpy(host.layout.zeroed).to(self.device)
+        self._kept: list[torch.Tensor] = []  # tensors whose addresses the kernel has
+        arguments = self._arguments()
+        names = tuple(variables(arguments))
+        self.kernel: Kernel
+        if self.device.type == "cpu":
+            self.kernel = emulated(arguments)
+        else:
+            ptx = ptx_of(arguments, processor_of(self.device))
+            self.kernel = CudaKernel(ptx, names, self.device, threads=threads, registers=registers)
+        self._launch = self.kernel.bind(variables(arguments), num_envs)
+
+    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+        return torch.zeros(shape, dtype=dtype, device=self.device)
+
+    def _placed(self, array: NDArray[Any]) -> Address:
+        """Copy an array to the device."""
+        data = np.frombuffer(array.tobytes(), np.uint8)
+        tensor = torch.from_numpy(data.copy()).to(self.device)
+        self._kept.append(tensor)
+        return Address(tensor.data_ptr(), array.shape, array.itemsize)
+
+    def _arguments(self) -> list[Argument]:
+        """Return the flattened arguments of `wfb_gym.envs.device_thread.drive_thread`.
+
+        Arrays that are small and do not depend on the number of environments are constants.
+        """
+        host, out = self.host, self.step_results
+        game: Any = host.game
+        view: Any = host.view.arrays
+        tables = game.move_tables
+        is_one = len(game.packed_scenarios) == 1
+        has_tables = tables.storage.size > 1
+
+        def place(array: Any, is_constant: bool) -> Any:
+            plain = np.asarray(array)
+            return Constant(plain) if is_constant else self._placed(plain)
+
+        placed_game = game._replace(
+            envs=Address(0, (0,), ENVIRONMENT.itemsize),
+            packed_scenarios=place(game.packed_scenarios, is_one),
+            starts=place(game.starts, False),
+            pool=Constant(game.pool),
+            move_tables=tables._replace(
+                tables=place(tables.tables, not has_tables),
+                storage=place(tables.storage, not has_tables),
+            ),
+        )
+        placed_view = view._replace(
+            codes=Constant(view.codes), indices=Constant(view.indices),
+            offsets=Constant(np.asarray(view.offsets)), static=place(view.static, False),
+        )  # fmt: skip
+        results = BatchStep._make(
+            Address.of(each)
+            for each in (out.observations, out.action_mask, out.rewards, out.terminations,
+                         out.illegal, out.final)
+        )  # fmt: skip
+        words = Address.of(self._words.view(-1))
+        step = int(Operation.STEP)
+        return list(
+            flatten((step, Address.of(self._actions), words, placed_game, placed_view, results))
+        )
+
+    def reset(
+        self, seeds: Sequence[int | None] = (), chosen: NDArray[np.bool_] | None = None
+    ) -> DeviceStep:
+        """Start new episodes.
+
+        Args:
+            seeds: one seed per environment; None keeps a generator. Empty keeps all of them.
+            chosen: the environments to reset, bool (n,). Defaults to all.
+
+        Returns:
+            The current observations and masks. The other tensors are zero.
+        """
+        if self.host.is_reset:
+            self.download()
+        if chosen is None:
+            chosen = np.ones(self.num_envs, np.bool_)
+        return self._upload(self.host.reset(chosen, seeds))
+
+    def step(self, actions: torch.Tensor) -> DeviceStep:
+        """Play one learner action in every environment. Does not wait for the GPU.
+
+        Args:
+            actions: integers (n,), on the device. If one is outside the action space, its
+                environment does not change, and the next `check` raises an error.
+
+        Raises:
+            ValueError: if the shape or dtype is wrong.
+        """
+        if actions.shape != self._actions.shape or actions.is_floating_point():
+            raise ValueError(
+                f"actions: expected integers of shape ({self.num_envs},), "
+                f"found {actions.dtype} of shape {tuple(actions.shape)}"
+            )
+        self._actions.copy_(actions)
+        self._launch()
+        self._set_zeros()
+        return self.step_results
+
+    def check(self) -> None:
+        """Wait for the device, and raise an error if a step failed since the batch was made.
+
+        Raises:
+            ValueError: if an action was outside the action space.
+            KernelError: if the rules raised an error, which is a fault in this package.
+        """
+        if member := self.kernel.failure():
+            action = int(self._actions[member - 1])
+            if not 0 <= action < self.host.codec.n:
+                raise ValueError(
+                    f"action {action} of environment {member - 1}: "
+                    f"expected 0..{self.host.codec.n - 1}"
+                )
+            raise KernelError(f"device: the step of environment {member - 1} failed")
+
+    def download(self) -> None:
+        """Copy the environments and masks to `host`."""
+        self.check()
+        rows = np.ascontiguousarray(self._words.cpu().numpy().T)
+        self.host.envs[:] = rows.view(self.host.envs.dtype)[:, 0]
+        self.host.action_mask[:] = self.step_results.action_mask.cpu().numpy()
+
+    def _upload(self, out: BatchStep) -> DeviceStep:
+        """Copy the environments, observations and masks from the CPU."""
+        raw = np.frombuffer(self.host.envs.tobytes(), np.int64).reshape(self.num_envs, WORDS)
+        self._words.copy_(torch.from_numpy(np.ascontiguousarray(raw.T)))
+        for tensor in self.step_results[2:]:
+            tensor.zero_()
+        self.step_results.observations.copy_(torch.from_numpy(out.observations))
+        self.step_results.action_mask.copy_(torch.from_numpy(out.masks))
+        return self.step_results
+
+    def _set_zeros(self) -> None:
+        """Set the numbers that are always 0; see `wfb_gym.encoding.layout.Layout.set_zeros`."""
+        if len(self._zeroed):
+            self.step_results.observations[:, self._zeroed] = 0.0
+            self.step_results.final[:, self._zeroed] = 0.0
+
+    def get_state(self) -> dict[str, Any]:
+        """Return the complete state of all environments, the same as the CPU's `Batch`."""
+        self.download()
+        return self.host.get_state()
+
+    def set_state(self, state: Mapping[str, Any]) -> DeviceStep:
+        """Restore a state of this batch or of a `Batch` with the same arguments.
+
+        Returns:
+            Observations and masks for that state.
+
+        Raises:
+            ValueError: if the state is corrupt or comes from a batch with other arguments.
+        """
+        self.host.set_state(dict(state))
+        return self._upload(self.host.observe())
+
+
+def _validated_device(name: str) -> torch.device:
+    """Return a device that exists.
+
+    Raises:
+        ValueError: if the name is neither "cpu" nor the name of a CUDA device.
+        KernelError: if there is no such GPU.
+    """
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f'device: expected "cuda", "cuda:0" and so on or "cpu", found {name!r}')
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise KernelError(
+            f"device: expected a GPU that PyTorch can use for {name!r}, found none; "
+            "without device=, environments run on the CPU"
+        )
+    return device
