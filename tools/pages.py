@@ -388,6 +388,7 @@ def make_environment_page(spec: EnvSpec) -> str:
     check_arguments(kind, options)
     defaults = keyword_defaults(kind)
     env = make_unwrapped(spec)
+    vector = type(gym.make_vec(spec, num_envs=1).unwrapped)
     scenario = defaults["scenario"]
     modes = ", ".join(f"`{mode}`" for mode in env.metadata["render_modes"])
     summary = texts[""].split("\n\n")[-1].partition(";")[0].rstrip(".")
@@ -399,7 +400,7 @@ def make_environment_page(spec: EnvSpec) -> str:
             example=", ".join(f'{key}="{defaults[key]}"' for key in ("scenario", "opponent")),
             modes=modes or "none",
             entry=str(spec.entry_point).replace(":", "."),
-            vector_entry=str(spec.vector_entry_point).replace(":", "."),
+            vector_entry=f"{vector.__module__}.{vector.__qualname__}",
             scenario=scenario,
         )
     ]

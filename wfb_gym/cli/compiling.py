@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,12 +25,18 @@ class CompileOptions:
 
     Attributes:
         into: compile from scratch into this folder, for a wheel and any common processor.
+        gpu: compile the kernels of archmage-duel and the-winds-unbound for this generation of
+            NVIDIA GPUs instead, for example sm_90. No GPU is needed, but PyTorch is.
     """
 
     into: Path | None = option(None, metavar="FOLDER")
+    gpu: str | None = option(None, metavar="SM")
 
 
 def _run(options: CompileOptions) -> None:
+    if options.gpu is not None:
+        _compile_kernels(options.gpu)
+        return
     if options.into is None:
         _compile_side_by_side()
         return
@@ -63,6 +70,24 @@ def _compile_side_by_side() -> None:
         failed = [run.returncode for run in pool.map(subprocess.run, commands) if run.returncode]
     if failed:
         raise SystemExit(failed[0])
+
+
+def _compile_kernels(processor: str) -> None:
+    """Compile the kernels of a duel and of the largest battle for a GPU."""
+    if not re.fullmatch(r"sm_\d+a?", processor):
+        raise UsageError(f"--gpu: expected a generation such as sm_90, found {processor!r}")
+    try:
+        from wfb_gym.device.batch import DeviceBatch
+    except ModuleNotFoundError as missing:
+        raise UsageError(f"--gpu: expected PyTorch, found no module {missing.name}") from None
+    from wfb_gym.device.building import ptx_of
+
+    for scenario in ("archmage-duel", "the-winds-unbound"):
+        for seat in (0, 1):
+            arguments = DeviceBatch(2, scenario, seat=seat, device="cpu").arguments
+            ptx = ptx_of(arguments, processor)
+            name = ("caster", "dispeller")[seat]
+            print(f"{scenario}, {name}: {len(ptx) / 1e6:.1f} MB of PTX for {processor}")
 
 
 def _ship(folder: Path) -> None:

@@ -1,7 +1,8 @@
 """A batch of environments on a device: actions in, tensors out."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -11,10 +12,10 @@ from wfb_gym.device.building import emulated, ptx_of
 from wfb_gym.device.launching import CudaKernel, processor_of
 from wfb_gym.device.lowering import (
     Address,
-    Argument,
     Constant,
     Kernel,
     KernelError,
+    Scalar,
     flatten,
     variables,
 )
@@ -43,7 +44,7 @@ class DeviceStep(NamedTuple):
 class DeviceBatch:
     """Environments that step together on a GPU and give the same results as on the CPU.
 
-    Resets run on the CPU; the environment restarts ended episodes on the GPU.
+    `reset` runs on the CPU. Ended episodes restart on the GPU.
 
     Args:
         num_envs: number of environments.
@@ -62,7 +63,7 @@ class DeviceBatch:
 
     Attributes:
         host: the same environments on the CPU. They are up to date after `download`.
-        kernel: the kernel of a step.
+        arguments: the flattened arguments of the kernel.
 
     Raises:
         ValueError: if an argument is invalid or an opponent is not a scripted player.
@@ -85,16 +86,27 @@ class DeviceBatch:
         threads: int = 128,
         registers: int = 128,
     ) -> None:
-        self.device = _validated_device(device)
-        self.host = host = Batch(
+        _validated_device(device)  # before the scenarios are loaded
+        host = Batch(
             num_envs, scenario, seat, opponent, limits, mode, points_per_reward, history=history,
             features=features,
         )  # fmt: skip
+        self._set_up(host, device, threads, registers)
+
+    @classmethod
+    def of(cls, host: Batch, device: str) -> Self:
+        """Return a batch with the arguments of a `Batch`, which becomes its `host`."""
+        batch = cls.__new__(cls)
+        batch._set_up(host, device, 128, 128)  # noqa: SLF001 - an instance of this class
+        return batch
+
+    def _set_up(self, host: Batch, device: str, threads: int, registers: int) -> None:
+        self.device, self.host = _validated_device(device), host
         if int(Scripted.EXTERNAL) in host.game.pool:
             raise ValueError(
-                f"opponent: expected names of scripted players for a device, found {opponent!r}"
+                "opponent: expected scripted players, as other policies do not run on a device"
             )
-        self.num_envs = num_envs
+        self.num_envs = num_envs = host.num_envs
         self._words = self._empty((WORDS, num_envs), torch.int64)
         self._actions = self._empty((num_envs,), torch.int64)
         self.step_results = DeviceStep(
@@ -107,15 +119,24 @@ class DeviceBatch:
         )
         self._zeroed = torch.from_numpy(host.layout.zeroed).to(self.device)
         self._kept: list[torch.Tensor] = []  # tensors whose addresses the kernel has
-        arguments = self._arguments()
-        names = tuple(variables(arguments))
-        self.kernel: Kernel
+        self.arguments = self._arguments()
+        self._threads, self._registers = threads, registers
+        if self.device.type == "cuda":
+            _ = self._launch  # compile now, and raise errors here
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel of a step, compiled on first use."""
         if self.device.type == "cpu":
-            self.kernel = emulated(arguments)
-        else:
-            ptx = ptx_of(arguments, processor_of(self.device))
-            self.kernel = CudaKernel(ptx, names, self.device, threads=threads, registers=registers)
-        self._launch = self.kernel.bind(variables(arguments), num_envs)
+            return emulated(self.arguments)
+        return CudaKernel(
+            ptx_of(self.arguments, processor_of(self.device)), tuple(variables(self.arguments)),
+            self.device, threads=self._threads, registers=self._registers,
+        )  # fmt: skip
+
+    @cached_property
+    def _launch(self) -> Callable[[], None]:
+        return self.kernel.bind(variables(self.arguments), self.num_envs)
 
     def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self.device)
@@ -127,7 +148,7 @@ class DeviceBatch:
         self._kept.append(tensor)
         return Address(tensor.data_ptr(), array.shape, array.itemsize)
 
-    def _arguments(self) -> list[Argument]:
+    def _arguments(self) -> list[Scalar]:
         """Return the flattened arguments of `wfb_gym.envs.device_thread.drive_thread`.
 
         Arrays that are small and do not depend on the number of environments are constants.
@@ -184,7 +205,8 @@ class DeviceBatch:
             self.download()
         if chosen is None:
             chosen = np.ones(self.num_envs, np.bool_)
-        return self._upload(self.host.reset(chosen, seeds))
+        self.host.reset(chosen, seeds)
+        return self.upload()
 
     def step(self, actions: torch.Tensor) -> DeviceStep:
         """Play one learner action in every environment. Does not wait for the GPU.
@@ -207,7 +229,7 @@ class DeviceBatch:
         return self.step_results
 
     def check(self) -> None:
-        """Wait for the device, and raise an error if a step failed since the batch was made.
+        """Wait for the device, and raise an error if a step failed since the last call.
 
         Raises:
             ValueError: if an action was outside the action space.
@@ -229,12 +251,17 @@ class DeviceBatch:
         self.host.envs[:] = rows.view(self.host.envs.dtype)[:, 0]
         self.host.action_mask[:] = self.step_results.action_mask.cpu().numpy()
 
-    def _upload(self, out: BatchStep) -> DeviceStep:
-        """Copy the environments, observations and masks from the CPU."""
+    def upload(self) -> DeviceStep:
+        """Copy the environments of `host` to the device.
+
+        Returns:
+            Their observations and masks. The other tensors are zero.
+        """
         raw = np.frombuffer(self.host.envs.tobytes(), np.int64).reshape(self.num_envs, WORDS)
         self._words.copy_(torch.from_numpy(np.ascontiguousarray(raw.T)))
         for tensor in self.step_results[2:]:
             tensor.zero_()
+        out = self.host.observe()
         self.step_results.observations.copy_(torch.from_numpy(out.observations))
         self.step_results.action_mask.copy_(torch.from_numpy(out.masks))
         return self.step_results
@@ -260,7 +287,7 @@ class DeviceBatch:
             ValueError: if the state is corrupt or comes from a batch with other arguments.
         """
         self.host.set_state(dict(state))
-        return self._upload(self.host.observe())
+        return self.upload()
 
 
 def _validated_device(name: str) -> torch.device:

@@ -1,8 +1,9 @@
 """Compile the kernels of a batch, and cache them.
 
-The LLVM IR of the step depends only on the sources, so it is made once, in another process: making
-it discards what the process has compiled for the CPU. PTX depends on the scenario, the seat, the
-opponents and the GPU's generation as well. Both are cached in the folder of compiled code.
+The LLVM IR of the step depends only on the sources, so it is made once. This takes a process of its
+own, because it discards the code that the process has compiled for the CPU. PTX also depends on the
+scenario, the seat, the opponents and the GPU's generation. Both are cached in the folder of
+compiled code.
 
     python -m wfb_gym.device.building FILE    (in that process; writes the LLVM IR as bitcode)
 """
@@ -25,14 +26,14 @@ from wfb_gym._jit import CACHE_FOLDER
 from wfb_gym.device.emulation import EmulatedKernel
 from wfb_gym.device.lowering import (
     GPU_TRIPLE,
-    Argument,
     KernelError,
+    Scalar,
     link,
     target_machine,
     to_ptx,
     variables,
 )
-from wfb_gym.envs.device_thread import SCRATCH_BYTES, drive_thread, example_arguments
+from wfb_gym.envs.device_thread import SCRATCH_BYTES, drive_thread, thread_arguments
 from wfb_gym.files import atomic_write
 
 _OLDEST_LLVM = (20, 0, 0)
@@ -84,7 +85,7 @@ def _as_step(data: bytes) -> Step:
     return Step(bitcode, name.decode())
 
 
-def ptx_of(arguments: Sequence[Argument], processor: str) -> str:
+def ptx_of(arguments: Sequence[Scalar], processor: str) -> str:
     """Return the PTX of a kernel, from the cache if possible. Making it takes half a minute.
 
     Args:
@@ -107,7 +108,7 @@ def ptx_of(arguments: Sequence[Argument], processor: str) -> str:
     return ptx
 
 
-def emulated(arguments: Sequence[Argument]) -> EmulatedKernel:
+def emulated(arguments: Sequence[Scalar]) -> EmulatedKernel:
     """Return a kernel for this CPU."""
     step = step_code()
     machine = target_machine(llvm.get_process_triple(), llvm.get_host_cpu_name())
@@ -129,7 +130,7 @@ def _report(text: str) -> None:
 
 def _write_step(path: Path) -> None:
     """Write the LLVM IR of the step."""
-    module, name = lower(drive_thread, example_arguments())
+    module, name = lower(drive_thread, thread_arguments())
     path.write_bytes(name.encode() + b"\0" + llvm.parse_assembly(module).as_bitcode())
 
 

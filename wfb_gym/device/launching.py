@@ -130,8 +130,11 @@ class CudaKernel:
         return launch
 
     def failure(self) -> int:
-        """Return 0, or 1 + the index of a member whose function raised an error.
+        """Return 0, or 1 + a member whose function raised an error since the last call.
 
         Waits for the GPU.
         """
-        return int(self._failure.item())
+        found = int(self._failure.item())
+        if found:
+            self._failure.zero_()
+        return found

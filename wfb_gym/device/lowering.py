@@ -12,7 +12,7 @@ removes the rules and observation blocks that a scenario does not use.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import llvmlite.binding as llvm
@@ -24,6 +24,8 @@ ENTRY = "drive"
 """Name of the kernel."""
 _PTX_VERSION = "80"  # CUDA 12.0, the first version that supports all of sm_90
 _INLINING_THRESHOLD = 225  # LLVM's default at -O3
+_AVAILABLE = re.compile(r"llvm\.(?!(pow|powi|exp|exp2|exp10|log|log2|log10|sin|cos|tan)\.)")
+"""Declared functions that LLVM turns into PTX instructions; it aborts at those of a C library."""
 _INEXACT = re.compile(r"\bfma\.|\.ftz|\.approx")
 """PTX instructions that round differently from a CPU."""
 
@@ -35,7 +37,7 @@ class KernelError(RuntimeError):
 class Kernel(Protocol):
     """A kernel that can be launched."""
 
-    def bind(self, words: Mapping[str, int], members: int) -> Any:
+    def bind(self, words: Mapping[str, int], members: int) -> Callable[[], None]:
         """Return a function that launches the kernel.
 
         Args:
@@ -44,7 +46,7 @@ class Kernel(Protocol):
         """
 
     def failure(self) -> int:
-        """Return 0, or 1 + the index of a member whose function raised an error."""
+        """Return 0, or 1 + a member whose function raised an error since the last call."""
 
 
 class Constant(NamedTuple):
@@ -67,8 +69,8 @@ class Address(NamedTuple):
         return cls(address, tuple(array.shape), int(array.dtype.itemsize))
 
 
-class Argument(NamedTuple):
-    """One of the scalars that a compiled function takes for an argument."""
+class Scalar(NamedTuple):
+    """A number or pointer that a compiled function takes; one argument may consist of several."""
 
     name: str
     kind: str  # LLVM type
@@ -76,7 +78,7 @@ class Argument(NamedTuple):
     is_constant: bool
 
 
-def flatten(value: Any, name: str = "") -> Iterator[Argument]:
+def flatten(value: Any, name: str = "") -> Iterator[Scalar]:
     """Yield the scalars that Numba passes for a number, an array or a tuple of these.
 
     For an array, Numba passes two pointers to its owner, which only reference counting reads, its
@@ -96,31 +98,31 @@ def flatten(value: Any, name: str = "") -> Iterator[Argument]:
         for field, each in zip(fields, value, strict=True):
             yield from flatten(each, f"{name}.{field}" if name else str(field))
     elif isinstance(value, bool | np.bool_):
-        yield Argument(name, "i8", int(value), True)
+        yield Scalar(name, "i8", int(value), True)
     elif isinstance(value, int | np.integer):
-        yield Argument(name, "i64", int(value), True)
+        yield Scalar(name, "i64", int(value), True)
     elif isinstance(value, float):
-        yield Argument(name, "double", value, True)
+        yield Scalar(name, "double", value, True)
     else:
         raise TypeError(f"{name}: expected a number, an array or a tuple, found {value!r}")
 
 
-def _flatten_array(array: Address, data: bytes | None, name: str) -> Iterator[Argument]:
+def _flatten_array(array: Address, data: bytes | None, name: str) -> Iterator[Scalar]:
     is_constant = data is not None
     address, shape, itemsize = array
-    yield Argument(f"{name}.owner", "ptr", None, True)
-    yield Argument(f"{name}.parent", "ptr", None, True)
-    yield Argument(f"{name}.size", "i64", int(np.prod(shape)), is_constant)
-    yield Argument(f"{name}.itemsize", "i64", itemsize, True)
-    yield Argument(f"{name}.address", "ptr", data if is_constant else address, is_constant)
+    yield Scalar(f"{name}.owner", "ptr", None, True)
+    yield Scalar(f"{name}.parent", "ptr", None, True)
+    yield Scalar(f"{name}.size", "i64", int(np.prod(shape)), is_constant)
+    yield Scalar(f"{name}.itemsize", "i64", itemsize, True)
+    yield Scalar(f"{name}.address", "ptr", data if is_constant else address, is_constant)
     for axis, length in enumerate(shape):  # only the number of rows varies between batches
-        yield Argument(f"{name}.shape{axis}", "i64", int(length), is_constant or axis > 0)
+        yield Scalar(f"{name}.shape{axis}", "i64", int(length), is_constant or axis > 0)
     for axis in range(len(shape)):
         stride = itemsize * int(np.prod(shape[axis + 1 :]))
-        yield Argument(f"{name}.stride{axis}", "i64", stride, True)
+        yield Scalar(f"{name}.stride{axis}", "i64", stride, True)
 
 
-def variables(arguments: Sequence[Argument]) -> dict[str, int]:
+def variables(arguments: Sequence[Scalar]) -> dict[str, int]:
     """Return the 64-bit words that a launch passes to the kernel, by name and in order."""
     return {each.name: each.value for each in arguments if not each.is_constant}
 
@@ -143,7 +145,7 @@ def target_machine(triple: str, processor: str) -> Any:
 def link(
     bitcode: bytes,
     function: str,
-    arguments: Sequence[Argument],
+    arguments: Sequence[Scalar],
     scratch: Sequence[int],
     machine: Any,
 ) -> Any:
@@ -177,7 +179,7 @@ def link(
     missing = sorted(
         each.name
         for each in linked.functions
-        if each.is_declaration and not each.name.startswith("llvm.")
+        if each.is_declaration and not _AVAILABLE.match(each.name)
     )
     if missing:
         raise KernelError(f"kernel: expected only functions of wfb_gym, found {', '.join(missing)}")
@@ -197,7 +199,7 @@ def to_ptx(module: Any, machine: Any) -> str:
 
 
 def _wrapper(
-    function: str, arguments: Sequence[Argument], scratch: Sequence[int], *, is_gpu: bool
+    function: str, arguments: Sequence[Scalar], scratch: Sequence[int], *, is_gpu: bool
 ) -> str:
     """Return LLVM IR that calls the function for each member.
 
@@ -236,7 +238,7 @@ def _wrapper(
     )  # fmt: skip
 
 
-def _number(argument: Argument) -> str:
+def _number(argument: Scalar) -> str:
     """Return a number as LLVM IR, which has float64 constants as hexadecimal bits."""
     if argument.kind == "double":
         return f"0x{np.float64(argument.value).view(np.uint64):016X}"

@@ -99,7 +99,7 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
     return bool(waits)
 
 
-def example_arguments() -> tuple[Any, ...]:
+def thread_arguments() -> tuple[Any, ...]:
     """Return arguments of the types for which `drive_thread` is compiled."""
     game = BatchGame(
         new_records(Environment, 1), new_records(PackedScenario, 1), new_records(FirstPosition, 1),

@@ -172,7 +172,7 @@ def draw_episode(env: Environment, redraw: bool, scenarios: int, opponents: int)
 
 
 @jit
-def scenario_of(env: Environment, game: BatchGame) -> int:
+def scenario_index(env: Environment, game: BatchGame) -> int:
     """Return the index of an environment's scenario."""
     return int64(0) if game.one_scenario else int64(env.scenario)
 
@@ -180,7 +180,7 @@ def scenario_of(env: Environment, game: BatchGame) -> int:
 def find_opponent(env: Environment, game: BatchGame) -> ScriptedPlayer:
     """Return the opponent in an environment's current episode."""
     tables = game.move_tables.tables
-    table = tables[scenario_of(env, game) % tables.shape[0]]
+    table = tables[scenario_index(env, game) % tables.shape[0]]
     number = game.pool[env.opponent if game.pool.shape[0] > 1 else 0]
     return ScriptedPlayer(number, table, game.move_tables.storage)
 
@@ -192,11 +192,11 @@ _opponent_of = jit(inline="always")(find_opponent)  # compiled code cannot retur
 def restart(env: Environment, game: BatchGame, seat: int, work: WorkSpace) -> int:
     """Start an environment's next episode; return the number of legal actions in `work.legal`."""
     draw_episode(env, game.redraw, game.starts.shape[0], game.pool.shape[0])
-    start = game.starts[scenario_of(env, game)]
+    start = game.starts[scenario_index(env, game)]
     copy_record(env.state, start.state)
     if game.notes:
         clear_history(env.history)
-    state, packed, count = env.state, game.packed_scenarios[scenario_of(env, game)], start.count
+    state, packed, count = env.state, game.packed_scenarios[scenario_index(env, game)], start.count
     if count > 0:
         count = legal_actions(packed, state, work)
     gained, count = advance(packed, env, game.notes, seat, _opponent_of(env, game), count, work)
@@ -264,7 +264,7 @@ def drive_member(  # noqa: PLR0913 - the body of a loop
     at, seat = view.offsets[0], view.seat
     row = i
     state = env.state
-    packed = game.packed_scenarios[scenario_of(env, game)]
+    packed = game.packed_scenarios[scenario_index(env, game)]
     count = 0
     code = -1
     begins = False
@@ -311,15 +311,15 @@ def drive_member(  # noqa: PLR0913 - the body of a loop
             out.terminations[i] = True
             env.status = Status.DONE
             if game.mode == Autoreset.SAME_STEP:
-                static = view.static[scenario_of(env, game)]
+                static = view.static[scenario_index(env, game)]
                 observe(packed, state, env.history, seat, at, static, out.final[i])
                 begins = True
     if begins:
         count = restart(env, game, seat, work)
-        packed = game.packed_scenarios[scenario_of(env, game)]
+        packed = game.packed_scenarios[scenario_index(env, game)]
         if env.status == Status.OPPONENT_OPENS:
             return True
-    static = view.static[scenario_of(env, game)]
+    static = view.static[scenario_index(env, game)]
     observe(packed, state, env.history, seat, at, static, out.observations[row])
     write_mask(row, count, work, view.indices, out.masks)
     return False

@@ -1,0 +1,271 @@
+"""Compare the batched step on a GPU with the CPU, and measure its speed.
+
+    python -m experiments.device
+    python -m experiments.device --device cpu --quick
+
+First, batches in a duel and in the largest battle are stepped on both processors, a million
+environment steps each: observations, action masks, rewards, terminations and states must be equal
+to the bit. One action in 17 is drawn from all actions, so that some are illegal. Then random legal
+actions are played in batches of several sizes, with several limits on registers.
+
+"step alone" leaves out choosing the actions, which happens on the device, too. Rates are the median
+of ROUNDS. The kernels are compiled first, which takes minutes without a cache. With ``--device
+cpu``, the kernels run on the CPU, which only shows that everything works.
+
+OUT gets parts.jsonl and results.json, and the same command continues.
+"""
+
+from wfb_gym._commands import run_main
+
+if __name__ == "__main__":
+    run_main("experiments.device")
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from experiments.experiment import Experiment
+from experiments.outcomes import ExperimentError, Line, Results
+from experiments.tables import ResultTable, texts
+from wfb_gym.device.batch import DeviceBatch
+from wfb_gym.device.launching import CudaKernel
+from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset
+
+SCENARIOS = ("archmage-duel", "the-winds-unbound")
+_CHECKED_ENVS = 4096
+_ILLEGAL = 17
+"""One action in this many is drawn from all actions."""
+_WARM_UP = 40
+"""Steps before the first round, so that environments are in different phases."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings for the measurement.
+
+    Attributes:
+        device: "cuda", "cuda:1" and so on, or "cpu".
+        scenarios: the scenarios.
+        checked: environment steps to compare with the CPU in each scenario.
+        sizes: numbers of environments.
+        registers: limits on the registers of a thread.
+        rounds: rounds of each measurement.
+        steps: steps in a round.
+        out: folder of the results.
+    """
+
+    device: str = "cuda"
+    scenarios: tuple[str, ...] = SCENARIOS
+    checked: int = 1_000_000
+    sizes: tuple[int, ...] = (65_536, 262_144, 1_048_576)
+    registers: tuple[int, ...] = (64, 128, 255)
+    rounds: int = 5
+    steps: int = 20
+    out: Path = Path("runs/device")
+
+
+class Comparison(NamedTuple):
+    """Compare a scenario with the CPU."""
+
+    scenario: str
+
+    def __str__(self) -> str:
+        return f"{self.scenario} against the CPU"
+
+
+class Rate(NamedTuple):
+    """Measure the speed of a batch."""
+
+    scenario: str
+    num_envs: int
+    registers: int
+
+    def __str__(self) -> str:
+        return f"{self.scenario}, {self.num_envs:,} environments, {self.registers} registers"
+
+
+Part = Comparison | Rate
+
+
+def parts(settings: Settings) -> list[Part]:
+    """Return all comparisons, then all rates."""
+    rates = [
+        Rate(scenario, size, registers)
+        for scenario in settings.scenarios
+        for registers in settings.registers
+        for size in settings.sizes
+    ]
+    return [*map(Comparison, settings.scenarios), *rates]
+
+
+def run_part(settings: Settings, part: Part) -> Line:
+    """Do one comparison or measure one rate."""
+    if isinstance(part, Comparison):
+        return compare(settings, part.scenario)
+    return measure(settings, part)
+
+
+def compare(settings: Settings, scenario: str) -> Line:
+    """Step a batch on both processors.
+
+    Raises:
+        ExperimentError: if they differ.
+    """
+    num_envs = min(_CHECKED_ENVS, settings.checked)
+    device = DeviceBatch(num_envs, scenario, device=settings.device)
+    cpu = Batch(
+        num_envs, scenario, 0, "veteran", None, Autoreset.SAME_STEP, 100.0, history=False,
+        features="all",
+    )  # fmt: skip
+    rng = np.random.default_rng(0)
+    device.reset(range(num_envs))
+    cpu.reset(np.ones(num_envs, np.bool_), range(num_envs))
+    digest = hashlib.sha256()
+    episodes = 0
+    steps = -(-settings.checked // num_envs)
+    for step in range(steps):
+        masks = cpu.action_mask
+        actions = (rng.random(masks.shape) * masks).argmax(1)
+        actions[::_ILLEGAL] = rng.integers(masks.shape[1], size=len(actions[::_ILLEGAL]))
+        expected = cpu.step(actions)
+        found = device.step(torch.from_numpy(actions).to(device.device))
+        device.download()
+        ended = expected.terminations
+        pairs = {
+            "states": (cpu.envs, device.host.envs),
+            "observations": (expected.observations, found.observations),
+            "action masks": (cpu.action_mask, found.action_mask),
+            "rewards": (expected.rewards, found.rewards),
+            "terminations": (ended, found.terminations),
+            "illegal actions": (expected.illegal, found.illegal),
+            "last observations": (expected.final[ended], found.final.cpu().numpy()[ended]),
+        }
+        for name, (one, other) in pairs.items():
+            if isinstance(other, torch.Tensor):
+                other = other.cpu().numpy()  # noqa: PLW2901 - the same values
+            if (data := np.asarray(one).tobytes()) != np.asarray(other).tobytes():
+                raise ExperimentError(f"{scenario}: {name} differ from the CPU in step {step}")
+            digest.update(data)
+        episodes += int(ended.sum())
+    return {
+        "scenario": scenario, "steps": steps * num_envs, "episodes": episodes,
+        "digest": digest.hexdigest()[:16],
+    }  # fmt: skip
+
+
+def measure(settings: Settings, part: Rate) -> Line:
+    """Measure the rate of a step, alone and with the choice of random legal actions."""
+    device = settings.device
+    began = time.perf_counter()
+    batch = DeviceBatch(part.num_envs, part.scenario, device=device, registers=part.registers)
+    kernel = batch.kernel
+    building = time.perf_counter() - began
+    masks = batch.reset().action_mask
+
+    def choose() -> torch.Tensor:
+        noise = torch.rand(masks.shape, device=batch.device)
+        return torch.where(masks, noise, -1.0).argmax(1)
+
+    for _ in range(_WARM_UP):
+        batch.step(choose())
+    alone, both = [], []
+    for _ in range(settings.rounds):
+        seconds = 0.0
+        for _ in range(settings.steps):
+            actions = choose()
+            seconds += _seconds(batch, lambda actions=actions: batch.step(actions))  # type: ignore[misc]
+        alone.append(seconds)
+
+        def play() -> None:
+            for _ in range(settings.steps):
+                batch.step(choose())
+
+        both.append(_seconds(batch, play))
+    batch.check()
+    played = settings.steps * part.num_envs
+    line = {
+        **part._asdict(), "alone": played / median(alone), "with actions": played / median(both),
+        "building": building, "device": _name(batch.device),
+    }  # fmt: skip
+    if isinstance(kernel, CudaKernel):
+        line |= {
+            "used registers": kernel.registers, "local bytes": kernel.local_bytes,
+            "threads": kernel.threads, "blocks": kernel.blocks_per_multiprocessor,
+        }  # fmt: skip
+    return line
+
+
+def _seconds(batch: DeviceBatch, function: Callable[[], object]) -> float:
+    """Return the seconds that a call takes on the device."""
+    if batch.device.type == "cpu":
+        began = time.perf_counter()
+        function()
+        return time.perf_counter() - began
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    function()
+    end.record()
+    end.synchronize()
+    return float(begin.elapsed_time(end)) / 1000.0
+
+
+def _name(device: torch.device) -> str:
+    """Return the name of a GPU, or "CPU"."""
+    return "CPU" if device.type == "cpu" else str(torch.cuda.get_device_name(device))
+
+
+def comparison_rows(results: Results) -> list[list[str]]:
+    """Return the table of the comparisons."""
+    rows = [["scenario", "equal environment steps", "episodes", "digest"]]
+    for line in results["lines"]:
+        if "digest" in line:
+            counts = f"{line['steps']:,}", f"{line['episodes']:,}"
+            rows.append([line["scenario"], *counts, line["digest"]])
+    return rows
+
+
+def rate_rows(results: Results) -> list[list[str]]:
+    """Return the table of the rates."""
+    head = ["scenario", "environments", "registers", "step alone", "with actions", "blocks"]
+    rows = [head]
+    for line in results["lines"]:
+        if "alone" in line:
+            rates = [f"{line[name] / 1e6:.1f}" for name in ("alone", "with actions")]
+            used = line.get("used registers", "-")
+            blocks = str(line.get("blocks", "-"))
+            rows.append([line["scenario"], f"{line['num_envs']:,}", str(used), *rates, blocks])
+    return rows
+
+
+def results(run: Any) -> Results:
+    """Return the lines, and the name of the device."""
+    names = {line["device"] for line in run.lines if "device" in line}
+    found: Results = run.document(lines=list(run.lines), device=", ".join(sorted(names)))
+    return found
+
+
+EXPERIMENT = Experiment(
+    module="experiments.device",
+    description=__doc__,
+    settings=Settings,
+    quick={"checked": 20_000, "sizes": (256,), "registers": (128,), "rounds": 2, "steps": 5},
+    free=("out",),
+    positive=("checked", "rounds", "steps"),
+    kind="device",
+    parts=parts,
+    run_part=run_part,
+    results=results,
+    tables=texts(
+        ResultTable("results equal to the CPU's", comparison_rows),
+        ResultTable("million environment steps a second", rate_rows),
+    ),
+)
+main = EXPERIMENT.main

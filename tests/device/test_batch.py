@@ -1,0 +1,167 @@
+"""Batches on a device give the same results as on the CPU; the kernel runs on the CPU here."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+pytest.importorskip("torch", reason="needs PyTorch")
+import torch
+
+from wfb_gym.device.batch import DeviceBatch
+from wfb_gym.device.lowering import KernelError
+from wfb_gym.envs.batch import Batch
+from wfb_gym.envs.kernel import Autoreset, BatchStep
+from wfb_gym.generating import Generated
+
+CASTER = "wfb_gym/Caster-v0"
+GENERATED = list(Generated.parse("generated").scenarios()[:20])
+CASES: dict[str, dict[str, Any]] = {
+    "duel": {},
+    "both seats": {"seat": 1, "opponent": ["random", "greedy"], "mode": Autoreset.NEXT_STEP},
+    "hidden items": {"scenario": "hidden-duel", "history": True},
+    "largest battle": {"scenario": "the-winds-unbound", "mode": Autoreset.DISABLED},
+    "raw features": {"scenario": "apprentice", "features": "raw"},
+    "move tables": {"scenario": "apprentice", "opponent": "optimal", "seat": 1},
+    "generated": {"scenario": GENERATED, "opponent": "greedy"},
+}
+
+
+def on_cpu(num_envs: int, **keys: Any) -> Batch:
+    """Return the batch that a `DeviceBatch` with these arguments must equal."""
+    chosen = {
+        "scenario": "archmage-duel", "seat": 0, "opponent": "veteran", "mode": Autoreset.SAME_STEP,
+        "history": False, "features": "all", **keys,
+    }  # fmt: skip
+    return Batch(num_envs, limits=None, points_per_reward=100.0, **chosen)
+
+
+def draw_actions(masks: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw legal actions, and any action for every 17th environment."""
+    actions: NDArray[np.int64] = (rng.random(masks.shape) * masks).argmax(1)
+    actions[::17] = rng.integers(masks.shape[1], size=len(actions[::17]))
+    return actions
+
+
+def results(out: Any, masks: Any, batch: Batch) -> dict[str, bytes]:
+    """Return the results of a step and the environments as bytes."""
+    ended = np.asarray(out.terminations)
+    final = np.asarray(out.final)
+    found = {
+        "envs": batch.envs, "observations": out.observations, "masks": masks,
+        "rewards": out.rewards, "terminations": ended, "illegal": out.illegal,
+        "final": final[ended] if len(final) else final,
+    }  # fmt: skip
+    return {name: np.asarray(value).tobytes() for name, value in found.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_a_batch_equals_the_cpus(case: str) -> None:
+    num_envs, rng, ended = 120, np.random.default_rng(5), 0
+    device, cpu = (
+        DeviceBatch(num_envs, **CASES[case], device="cpu"),
+        on_cpu(num_envs, **CASES[case]),
+    )
+    start = device.reset(range(num_envs))
+    expected: BatchStep = cpu.reset(np.ones(num_envs, np.bool_), range(num_envs))
+    assert np.array_equal(start.observations.numpy(), expected.observations)
+    for _ in range(80):
+        actions = draw_actions(cpu.action_mask, rng)
+        expected, out = cpu.step(actions), device.step(torch.from_numpy(actions))
+        device.download()
+        assert results(out, out.action_mask, device.host) == results(expected, cpu.action_mask, cpu)
+        ended += int(expected.terminations.sum())
+    assert ended > num_envs
+
+
+@pytest.fixture(scope="module")
+def envs() -> Any:
+    return gym.make_vec(CASTER, num_envs=8, scenario="apprentice", device="cpu").unwrapped
+
+
+@pytest.mark.slow
+def test_the_vector_environment_equals_the_cpus(envs: Any) -> None:
+    cpu = gym.make_vec(CASTER, num_envs=8, scenario="apprentice", final_infos=False)
+    _, infos = envs.reset(seed=3)
+    cpu.reset(seed=3)
+    for _ in range(30):
+        actions = infos["action_mask"].to(torch.uint8).argmax(1)
+        *found, infos = envs.step(actions)
+        *expected, others = cpu.step(actions.numpy())
+        for tensor, array in zip(found, expected, strict=True):
+            assert tensor.numpy().tobytes() == np.asarray(array).tobytes()
+        for key in ("action_mask", "illegal_action"):
+            assert np.array_equal(infos[key].numpy(), others[key])
+    assert envs.observation_space == cpu.observation_space
+    assert envs.metadata == cpu.metadata
+
+
+@pytest.mark.slow
+def test_states_move_between_the_device_and_the_cpu(envs: Any) -> None:
+    cpu: Any = gym.make_vec(CASTER, num_envs=8, scenario="apprentice").unwrapped
+    envs.reset(seed=1)
+    actions = envs.action_masks().to(torch.uint8).argmax(1)
+    envs.step(actions)
+    state = envs.get_state()
+    observations, _ = cpu.set_state(state)
+    assert cpu.get_state() == state
+    expected = cpu.step(cpu.action_masks().argmax(1))[0]
+    there, infos = envs.set_state(state)
+    assert np.array_equal(there.numpy(), observations)
+    found = envs.step(infos["action_mask"].to(torch.uint8).argmax(1))[0]
+    assert np.array_equal(found.numpy(), expected)
+
+
+@pytest.mark.slow
+def test_an_action_outside_the_space_is_reported_once(envs: Any) -> None:
+    envs.reset(seed=1)
+    before = envs.get_state()
+    actions = torch.zeros(8, dtype=torch.int64)
+    actions[5] = envs.single_action_space.n
+    envs.step(actions)
+    with pytest.raises(ValueError, match=r"environment 5: expected 0\.\."):
+        envs.check()
+    after = envs.get_state()
+    size = len(before["envs"]) // 8
+    assert after["envs"][5 * size : 6 * size] == before["envs"][5 * size : 6 * size]
+    with pytest.raises(ValueError, match=r"shape \(8,\), found torch\.int64 of shape \(7,\)"):
+        envs.step(actions[:7])
+
+
+@pytest.mark.slow
+def test_a_reset_may_be_partial() -> None:
+    disabled: Any = gym.make_vec(
+        CASTER, num_envs=4, scenario="apprentice", device="cpu", autoreset_mode="Disabled"
+    ).unwrapped
+    with pytest.raises(gym.error.ResetNeeded):
+        disabled.step(torch.zeros(4, dtype=torch.int64))
+    disabled.reset(seed=2)
+    disabled.step(disabled.action_masks().to(torch.uint8).argmax(1))
+    before = disabled.get_state()["envs"]
+    disabled.reset(options={"reset_mask": np.array([False, True, False, False])})
+    after, size = disabled.get_state()["envs"], len(before) // 4
+    same = [before[k : k + size] == after[k : k + size] for k in range(0, len(before), size)]
+    assert same == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"device": "tpu"}, 'device: expected "cuda", "cuda:0" and so on or "cpu"'),
+        ({"device": "cpu", "strict": True}, "strict: expected no value with device="),
+        ({"device": "cpu", "opponent": "expectimax:1"}, "opponent: expected scripted players"),
+        ({"device": "cpu", "opponent": "nobody"}, "opponent: "),
+    ],
+)
+def test_arguments_without_a_device_are_rejected(keys: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
+        gym.make_vec(CASTER, num_envs=2, **keys)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_machine_without_a_gpu_gets_one_clear_error() -> None:
+    with pytest.raises(KernelError, match="device: expected a GPU that PyTorch can use for 'cuda'"):
+        gym.make_vec(CASTER, num_envs=2, device="cuda")
