@@ -8,7 +8,7 @@ environment steps each: observations, action masks, rewards, terminations and st
 to the bit. One action in 17 is drawn from all actions, so that some are illegal. Then random legal
 actions are played in batches of several sizes, with several limits on registers.
 
-"step alone" leaves out choosing the actions, which happens on the device, too. Rates are the median
+"step only" leaves out choosing the actions, which happens on the device, too. Rates are the median
 of ROUNDS. The kernels are compiled first, which takes minutes without a cache. With ``--device
 cpu``, the kernels run on the CPU, which only shows that everything works.
 
@@ -162,7 +162,7 @@ def compare(settings: Settings, scenario: str) -> Line:
 
 
 def measure(settings: Settings, part: Rate) -> Line:
-    """Measure the rate of a step, alone and with the choice of random legal actions."""
+    """Measure the rate of a step, without and with the choice of random legal actions."""
     device = settings.device
     began = time.perf_counter()
     batch = DeviceBatch(part.num_envs, part.scenario, device=device, registers=part.registers)
@@ -176,13 +176,13 @@ def measure(settings: Settings, part: Rate) -> Line:
 
     for _ in range(_WARM_UP):
         batch.step(choose())
-    alone, both = [], []
+    only, both = [], []
     for _ in range(settings.rounds):
         seconds = 0.0
         for _ in range(settings.steps):
             actions = choose()
             seconds += _seconds(batch, lambda actions=actions: batch.step(actions))  # type: ignore[misc]
-        alone.append(seconds)
+        only.append(seconds)
 
         def play() -> None:
             for _ in range(settings.steps):
@@ -192,7 +192,7 @@ def measure(settings: Settings, part: Rate) -> Line:
     batch.check()
     played = settings.steps * part.num_envs
     line = {
-        **part._asdict(), "alone": played / median(alone), "with actions": played / median(both),
+        **part._asdict(), "only": played / median(only), "with actions": played / median(both),
         "building": building, "device": _name(batch.device),
     }  # fmt: skip
     if isinstance(kernel, CudaKernel):
@@ -234,11 +234,11 @@ def comparison_rows(results: Results) -> list[list[str]]:
 
 def rate_rows(results: Results) -> list[list[str]]:
     """Return the table of the rates."""
-    head = ["scenario", "environments", "registers", "step alone", "with actions", "blocks"]
+    head = ["scenario", "environments", "registers", "step only", "with actions", "blocks"]
     rows = [head]
     for line in results["lines"]:
-        if "alone" in line:
-            rates = [f"{line[name] / 1e6:.1f}" for name in ("alone", "with actions")]
+        if "only" in line:
+            rates = [f"{line[name] / 1e6:.1f}" for name in ("only", "with actions")]
             used = line.get("used registers", "-")
             blocks = str(line.get("blocks", "-"))
             rows.append([line["scenario"], f"{line['num_envs']:,}", str(used), *rates, blocks])
@@ -265,7 +265,7 @@ EXPERIMENT = Experiment(
     results=results,
     tables=texts(
         ResultTable("results equal to the CPU's", comparison_rows),
-        ResultTable("million environment steps a second", rate_rows),
+        ResultTable("million environment steps per second", rate_rows),
     ),
 )
 main = EXPERIMENT.main

@@ -97,7 +97,7 @@ def _copy_record_in_python(target: Any, source: Any) -> None:
 copy_record: Callable[[Any, Any], None] = _copy_record_in_python if _IS_PLAIN else _copy_record
 """Copy a record to another one of the same type.
 
-Unlike an assignment, it tells the compiler that records are aligned to 8 bytes.
+Unlike in an assignment, the compiler knows that records are aligned to 8 bytes.
 """
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 pytest.importorskip("torch", reason="needs PyTorch")
 import torch
 
+from tests.support.pages import page, run_blocks
 from wfb_gym.device.batch import DeviceBatch
 from wfb_gym.device.lowering import KernelError
 from wfb_gym.envs.batch import Batch
@@ -145,6 +146,12 @@ def test_a_reset_may_be_partial() -> None:
     after, size = disabled.get_state()["envs"], len(before) // 4
     same = [before[k : k + size] == after[k : k + size] for k in range(0, len(before), size)]
     assert same == [True, False, True, True]
+
+
+@pytest.mark.slow
+def test_the_documented_loop_runs() -> None:
+    code = page("gpu.md").replace('device="cuda"', 'device="cpu"')
+    assert run_blocks(code)["rewards"].shape == (4096,)
 
 
 @pytest.mark.parametrize(
