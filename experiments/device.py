@@ -106,14 +106,14 @@ def parts(settings: Settings) -> list[Part]:
     return [*map(Comparison, settings.scenarios), *rates]
 
 
-def run_part(settings: Settings, part: Part) -> Line:
+def measure_part(settings: Settings, part: Part) -> Line:
     """Do one comparison or measure one rate."""
     if isinstance(part, Comparison):
-        return compare(settings, part.scenario)
-    return measure(settings, part)
+        return compare_with_cpu(settings, part.scenario)
+    return measure_rate(settings, part)
 
 
-def compare(settings: Settings, scenario: str) -> Line:
+def compare_with_cpu(settings: Settings, scenario: str) -> Line:
     """Step a batch on both processors.
 
     Raises:
@@ -161,7 +161,7 @@ def compare(settings: Settings, scenario: str) -> Line:
     }  # fmt: skip
 
 
-def measure(settings: Settings, part: Rate) -> Line:
+def measure_rate(settings: Settings, part: Rate) -> Line:
     """Measure the rate of a step, without and with the choice of random legal actions."""
     device = settings.device
     began = time.perf_counter()
@@ -222,7 +222,7 @@ def _name(device: torch.device) -> str:
     return "CPU" if device.type == "cpu" else str(torch.cuda.get_device_name(device))
 
 
-def comparison_rows(results: Results) -> list[list[str]]:
+def equality_rows(results: Results) -> list[list[str]]:
     """Return the table of the comparisons."""
     rows = [["scenario", "equal environment steps", "episodes", "digest"]]
     for line in results["lines"]:
@@ -261,10 +261,10 @@ EXPERIMENT = Experiment(
     positive=("checked", "rounds", "steps"),
     kind="device",
     parts=parts,
-    run_part=run_part,
+    run_part=measure_part,
     results=results,
     tables=texts(
-        ResultTable("results equal to the CPU's", comparison_rows),
+        ResultTable("results equal to the CPU's", equality_rows),
         ResultTable("million environment steps per second", rate_rows),
     ),
 )
