@@ -25,7 +25,7 @@ ENTRY = "drive"
 _PTX_VERSION = "80"  # CUDA 12.0, the first version that supports all of sm_90
 _INLINING_THRESHOLD = 225  # LLVM's default at -O3
 _AVAILABLE = re.compile(r"llvm\.(?!(pow|powi|exp|exp2|exp10|log|log2|log10|sin|cos|tan)\.)")
-"""Declared functions that LLVM turns into PTX instructions; it aborts at functions of a C library."""
+"""Declared functions that become PTX instructions. LLVM aborts at functions of a C library."""
 _INEXACT = re.compile(r"\bfma\.|\.ftz|\.approx")
 """PTX instructions that round differently from a CPU."""
 
