@@ -68,11 +68,6 @@ void launch(void *words, u64 members, void *failure) {{
 }}
 """
 _OPTIONS = ("-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-fwrapv", "-w", "-shared", "-fPIC")
-
-
-_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-_UNORDERED = {"ltu": ">=", "leu": ">", "gtu": "<=", "geu": "<"}
-"""Comparisons that are also true for NaN, and the comparisons that are true otherwise."""
 _OPERATIONS = {
     "mov.b mov.u mov.pred": "{0}",
     "cvta.global.u cvta.local.u cvta.to.global.u cvta.to.local.u": "{0}",
@@ -105,19 +100,27 @@ _OPERATIONS = {
     "mul.rn.f": "bits_{kind}({0} * {1})",
     "div.rn.f": "bits_{kind}({0} / {1})",
     "neg.f": "bits_{kind}(-{0})",
-    **{f"setp.{name}.s setp.{name}.u": f"{{0}} {sign} {{1}}" for name, sign in _COMPARISONS.items()},
     "setp.eq.b setp.eq.f": "{0} == {1}",
     "setp.ne.b setp.neu.f": "{0} != {1}",
-    **{f"setp.{name}.f": f"{{0}} {_COMPARISONS[name]} {{1}}" for name in ("lt", "le", "gt", "ge")},
-    **{f"setp.{name}.f": f"!({{0}} {sign} {{1}})" for name, sign in _UNORDERED.items()},
+    "setp.lt.s setp.lt.u setp.lt.f": "{0} < {1}",
+    "setp.le.s setp.le.u setp.le.f": "{0} <= {1}",
+    "setp.gt.s setp.gt.u setp.gt.f": "{0} > {1}",
+    "setp.ge.s setp.ge.u setp.ge.f": "{0} >= {1}",
+    "setp.ltu.f": "!({0} >= {1})",  # also true for NaN
+    "setp.leu.f": "!({0} > {1})",
+    "setp.gtu.f": "!({0} <= {1})",
+    "setp.geu.f": "!({0} < {1})",
 }
 """The result in C of each operation and class of types.
 
 Braces stand for the operands, as numbers of the instruction's type or of the type after the colon.
+Registers have the size of the result, so assigning to them drops the bits beyond it.
 """
 _EXPRESSIONS = {name: c for names, c in _OPERATIONS.items() for name in names.split()}
 _SPACES = r"(?:\.(?:param|global|local))?(?:\.nc)?(?:\.v[24])?"
 """State spaces, read-only loads and vectors, none of which changes an access in C."""
+_ARRAY = r"\.align (\d+) \.([bu]\d+) (\w+)\[(\d+)\]"
+_REGISTER = r"%(?:[a-z]+\d+|SPL?)"
 _SPECIAL = {"%tid.x": "thread", "%ctaid.x": "0", "%ntid.x": "1"}
 
 
@@ -134,7 +137,7 @@ class _Operand:
 def _number(text: str, kind: str) -> str:
     """Return an operand as a number in C of a PTX type, such as "s64"."""
     is_float = kind.startswith("f")
-    if re.fullmatch(r"%\w+", text):
+    if re.fullmatch(_REGISTER, text):
         return f"as_{kind}({text[1:]})" if is_float else f"({kind}){text[1:]}"
     if re.fullmatch("0f[0-9A-F]{8}|0d[0-9A-F]{16}", text):
         bits = f"0x{text[2:]}ULL"
@@ -149,7 +152,7 @@ def _number(text: str, kind: str) -> str:
 
 
 def _register(text: str) -> str:
-    if not re.fullmatch(r"%\w+", text):
+    if not re.fullmatch(_REGISTER, text):
         raise ValueError(f"operand: expected a register, found {text!r}")
     return text[1:]
 
@@ -174,24 +177,22 @@ def _unpack(bits: str, low: str, high: str, operand: str) -> str:
     return f"{_register(low)} = {number}; {_register(high)} = {number} >> {int(bits) // 2};"
 
 
-def _access(kind: str, names: str, place: str) -> tuple[str, str, list[tuple[str, str]]]:
-    """Return the check of an access to memory, and the operands and their places in C."""
+def _access(kind: str, names: str, place: str) -> tuple[str, list[tuple[str, str]]]:
+    """Return the check of an access to memory, and the operands with their places in C."""
     base, _, offset = place.partition("+")
-    items = names.strip("{}").split(", ")
-    size = int(kind[1:]) // 8
-    kind = kind.replace("f", "b")
-    check = f"u64 at = {_number(base, 'u64')} + {int(offset or 0)}; ALIGNED(at, {size * len(items)});"
+    items, size = names.strip("{}").split(", "), int(kind[1:]) // 8
+    check = f"u64 at = {_number(base, 'u64')} + {int(offset or 0)};"
     places = [f"*({kind} *)(at + {k * size})" for k in range(len(items))]
-    return check, kind, list(zip(items, places, strict=True))
+    return f"{check} ALIGNED(at, {size * len(items)})", list(zip(items, places, strict=True))
 
 
 def _load(kind: str, registers: str, place: str) -> str:
-    check, _, items = _access(kind, registers, place)
+    check, items = _access(kind, registers, place)
     return " ".join([check, *(f"{_register(each)} = {where};" for each, where in items)])
 
 
 def _store(kind: str, place: str, operands: str) -> str:
-    check, kind, items = _access(kind, operands, place)
+    check, items = _access(kind, operands, place)
     return " ".join([check, *(f"{where} = {_number(each, kind)};" for each, where in items)])
 
 
@@ -201,12 +202,12 @@ def _call(result: str | None, function: str, operands: str) -> str:
 
 _INSTRUCTIONS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"bra(?:\.uni)? (\w+)", "goto {};".format),
-    (r"brx\.idx %(\w+), (\w+)", 'EXPECT({0} < sizeof {1} / 8, "no such branch") goto *{1}[{0}];'.format),
+    (r"brx\.idx %(\w+), (\w+)", 'EXPECT({0} < sizeof {1} / 8, "{1}") goto *{1}[{0}];'.format),
     (r"ret", "return;".format),
     (r"call\.uni (?:\((\w+)\), )?(\w+), \(([\w, ]+)\)", _call),
     (r"mov\.b(32|64) \{(\S+), (\S+)\}, (\S+)", _unpack),
-    (rf"ld{_SPACES}\.([bsuf]\d+) (\S+|\{{.+\}}), \[(\S+)\]", _load),
-    (rf"st{_SPACES}\.([bsuf]\d+) \[(\S+)\], (\S+|\{{.+\}})", _store),
+    (rf"ld{_SPACES}\.([bsu]\d+) (\S+|\{{.+\}}), \[(\S+)\]", _load),
+    (rf"st{_SPACES}\.([bsu]\d+) \[(\S+)\], (\S+|\{{.+\}})", _store),
     (r"cvt\.([su]\d+)\.([su]\d+) (\S+), (\S+)", partial(_convert, "({to}){0}")),
     (r"cvt\.rn\.(f\d+)\.([suf]\d+) (\S+), (\S+)", partial(_convert, "bits_{to}(({to}){0})")),
     (r"cvt\.rzi\.(s\d+)\.(f\d+) (\S+), (\S+)", partial(_convert, "TO_INTEGER({0}, {bits})")),
@@ -228,12 +229,19 @@ def _head(results: str | None, name: str, parameters: str, end: str) -> str:
     return f"static void {name}({', '.join(f'void *{each}' for each in names)}) {end}"
 
 
-def _variable(space: str, align: str | None, kind: str, name: str, count: str | None,
-              content: str | None) -> str:
-    static = "static " if space == "global" else ""
-    alignment = f" __attribute__((aligned({align})))" if align else ""
-    given = f" = {{{content.replace('generic', '(u64)')}}}" if content else ""
-    return f"{static}{kind} {name}[{count or 1}]{alignment}{given};"
+def _variable(space: str, align: str, kind: str, name: str, count: str, content: str = "") -> str:
+    """Translate an array.
+
+    C might align it to more than PTX asks for, which would hide misaligned accesses. Therefore,
+    its address is not a multiple of twice the alignment.
+    """
+    at = 8 * int(align) // int(kind[1:])
+    content = re.sub(r"generic\((\w+)\)", r"(u64)(\1_all + \1_at)", content)
+    return (
+        f"enum {{ {name}_at = {at} }}; {'static ' if space == 'global' else ''}"
+        f"{kind} {name}_all[{int(count) + at}] __attribute__((aligned({2 * int(align)})))"
+        f"{f' = {{[{at}] = {content}}}' if content else ''}, *const {name} = {name}_all + {at};"
+    )
 
 
 def _registers(kind: str, name: str, count: str | None) -> str:
@@ -246,11 +254,14 @@ _STATEMENTS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"(\w+:)", "{};".format),
     (r"(?:@(!)?(%p\d+) )?([a-z][^;]*);", _instruction),
     (r"(?:\.visible )?\.(?:func|entry) (?:\(([^)]*)\) )?(\w+) ?\( ?([^)]*?) ?\) ([;{])", _head),
-    (r"\.(global|local|param) (?:\.align (\d+) )?\.([bsuf]\d+) (\w+)(?:\[(\d+)\])?"
-     r"(?: = \{([\w\s,()-]*)\})?;", _variable),
+    (rf"\.(local) {_ARRAY};", _variable),
+    (rf"\.(global) {_ARRAY} = \{{([\w ,()-]*)\}};", _variable),
+    (r"\.param \.(b\d+) (\w+);", "{} {}[1];".format),
     (r"\.reg \.(pred|[bsuf]\d+) %(\w+)(?:<(\d+)>)?;", _registers),
-    (r"(\w+): \.branchtargets ([^;]*);",
-     lambda name, labels: f"void *{name}[] = {{&&{labels.replace(', ', ', &&')}}};"),
+    (
+        r"(\w+): \.branchtargets ([^;]*);",
+        lambda name, labels: f"void *{name}[] = {{&&{labels.replace(', ', ', &&')}}};",
+    ),
     (r'\.pragma "nounroll";', "".format),
 )
 
@@ -281,7 +292,7 @@ def translate(ptx: str) -> str:
             lines[number] += _statement(text)
         except ValueError as error:
             raise ValueError(f"PTX line {number}: {text}: {error}") from None
-    return "\n".join([_PRELUDE, *lines[1:], _LAUNCH])
+    return _PRELUDE + "\n".join([*lines[1:], _LAUNCH])
 
 
 def _statement(text: str) -> str:

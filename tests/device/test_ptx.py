@@ -103,7 +103,6 @@ def test_steps_equal_the_cpu_and_every_access_is_aligned(translated: Translated)
         assert differences(cpu, expected, device, out) == [], f"step {step}"
         ended += int(expected.terminations.sum())
         illegal += int(expected.illegal.sum())
-    print(case, ended, illegal, translated.kernel.instructions / case.num_envs / case.steps)
     assert ended > case.episodes
     assert illegal > 0
 
