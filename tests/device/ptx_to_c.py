@@ -2,8 +2,8 @@
 
 This checks LLVM's back end for GPUs without a GPU. Each PTX instruction becomes one C statement
 with the meaning that NVIDIA's PTX manual gives. An access to memory that is not aligned aborts the
-process, because GPUs do not allow it. Only the instructions of this project's kernels are known;
-others raise an error.
+process, because GPUs do not allow it. Accesses outside an array are not detected. Only instructions
+of this project's kernels are known; others raise an error.
 
 In C, a register is an unsigned integer of the same name, and a variable or parameter is an array of
 the same name, with ``$`` replaced by ``_``. PTX and C have the same line numbers.
@@ -28,10 +28,8 @@ _PRELUDE = r"""
 typedef uint8_t u8, b8; typedef uint16_t u16, b16; typedef uint32_t u32, b32;
 typedef uint64_t u64, b64; typedef int8_t s8; typedef int16_t s16; typedef int32_t s32;
 typedef int64_t s64; typedef float f32; typedef double f64; typedef _Bool pred;
-
 u64 instructions;
 static u32 thread;
-
 static f32 as_f32(b32 x) { f32 y; memcpy(&y, &x, 4); return y; }
 static f64 as_f64(b64 x) { f64 y; memcpy(&y, &x, 8); return y; }
 static b32 bits_f32(f32 x) { b32 y; memcpy(&y, &x, 4); return y; }
@@ -39,17 +37,15 @@ static b64 bits_f64(f64 x) { b64 y; memcpy(&y, &x, 8); return y; }
 
 #define EXPECT(condition, problem) if (!(condition)) { \
   fprintf(stderr, "PTX line %d: %s\n", __LINE__, problem); abort(); }
-
 #define ALIGNED(at, size) EXPECT(at % size == 0, "misaligned access of " #size " bytes")
 #define TO_INTEGER(x, bits) ({ \
   EXPECT(fabs(trunc(x)) < ldexp(1, bits - 1), "float out of range") (s64)x; })
 
-static b64 extract(u64 x, u32 first, u32 count) {
-  first &= 255; count &= 255;
-  x = first < 64 ? x >> first : 0;
-  return count < 64 ? x & (1ULL << count) - 1 : x;
-}
-
+#define EXTRACT(T) static T extract_##T(T x, u32 first, u32 count) { \
+  first &= 255; count = (count & 255) < 64 ? count & 255 : 64; \
+  x = first < 64 ? x >> first : x < 0 ? -1 : 0; \
+  return count ? (T)((u64)x << 64 - count) >> 64 - count : 0; }
+EXTRACT(u64) EXTRACT(s64)
 static b32 permute(b32 low, b32 high, b32 selectors) {
   b64 bytes = (b64)high << 32 | low;
   b32 result = 0;
@@ -91,7 +87,8 @@ _OPERATIONS = {
     "shl.b": "{1:u32} < {bits} ? {0} << {1:u32} : 0",
     "shr.u": "{1:u32} < {bits} ? {0} >> {1:u32} : 0",
     "shr.s": "{0} >> ({1:u32} < {bits} ? {1:u32} : {bits} - 1)",
-    "bfe.u": "extract({0}, {1:u32}, {2:u32})",
+    "bfe.u": "extract_u64({0}, {1:u32}, {2:u32})",
+    "bfe.s": "extract_s64({0}, {1:u32}, {2:u32})",
     "prmt.b": "permute({0}, {1}, {2})",
     "popc.b": "__builtin_popcountll({0})",
     "selp.b selp.f": "{2:pred} ? {0:b} : {1:b}",
@@ -113,7 +110,7 @@ _OPERATIONS = {
 }
 """The result in C of each operation and class of types.
 
-Braces stand for the operands, as numbers of the instruction's type or of the type after the colon.
+Braces mark the operands, as numbers of the instruction's type or of the type after the colon.
 Registers have the size of the result, so assigning to them drops the bits beyond it.
 """
 _EXPRESSIONS = {name: c for names, c in _OPERATIONS.items() for name in names.split()}
@@ -202,7 +199,10 @@ def _call(result: str | None, function: str, operands: str) -> str:
 
 _INSTRUCTIONS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"bra(?:\.uni)? (\w+)", "goto {};".format),
-    (r"brx\.idx %(\w+), (\w+)", 'EXPECT({0} < sizeof {1} / 8, "{1}") goto *{1}[{0}];'.format),
+    (
+        r"brx\.idx %(\w+), (\w+)",
+        'EXPECT({0} < sizeof {1} / 8, "no such branch") goto *{1}[{0}];'.format,
+    ),
     (r"ret", "return;".format),
     (r"call\.uni (?:\((\w+)\), )?(\w+), \(([\w, ]+)\)", _call),
     (r"mov\.b(32|64) \{(\S+), (\S+)\}, (\S+)", _unpack),
