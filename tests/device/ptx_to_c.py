@@ -193,10 +193,6 @@ def _store(kind: str, place: str, operands: str) -> str:
     return " ".join([check, *(f"{where} = {_number(each, kind)};" for each, where in items)])
 
 
-def _call(result: str | None, function: str, operands: str) -> str:
-    return f"{function}({', '.join([result, operands] if result else [operands])});"
-
-
 _INSTRUCTIONS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"bra(?:\.uni)? (\w+)", "goto {};".format),
     (
@@ -204,7 +200,8 @@ _INSTRUCTIONS: tuple[tuple[str, Callable[..., str]], ...] = (
         'EXPECT({0} < sizeof {1} / 8, "no such branch") goto *{1}[{0}];'.format,
     ),
     (r"ret", "return;".format),
-    (r"call\.uni (?:\((\w+)\), )?(\w+), \(([\w, ]+)\)", _call),
+    (r"call\.uni (\w+), \(([\w, ]+)\)", "{}({});".format),
+    (r"call\.uni \((\w+)\), (\w+), \(([\w, ]+)\)", "{1}({0}, {2});".format),
     (r"mov\.b(32|64) \{(\S+), (\S+)\}, (\S+)", _unpack),
     (rf"ld{_SPACES}\.([bsu]\d+) (\S+|\{{.+\}}), \[(\S+)\]", _load),
     (rf"st{_SPACES}\.([bsu]\d+) \[(\S+)\], (\S+|\{{.+\}})", _store),
