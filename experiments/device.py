@@ -113,24 +113,36 @@ def measure_part(settings: Settings, part: Part) -> Line:
     return measure_rate(settings, part)
 
 
-def compare_with_cpu(settings: Settings, scenario: str) -> Line:
-    """Step a batch on both processors.
+class Equality(NamedTuple):
+    """Batches that gave equal results."""
+
+    digest: str  # of all results
+    episodes: int
+    illegal: int  # illegal actions
+
+
+def batch_on_cpu(num_envs: int, **keys: Any) -> Batch:
+    """Return the batch that a `DeviceBatch` with these arguments must equal."""
+    arguments = {
+        "scenario": "archmage-duel", "seat": 0, "opponent": "veteran", "limits": None,
+        "mode": Autoreset.SAME_STEP, "points_per_reward": 100.0, "history": False,
+        "features": "all", **keys,
+    }  # fmt: skip
+    return Batch(num_envs, **arguments)
+
+
+def play_both(device: DeviceBatch, cpu: Batch, steps: int) -> Equality:
+    """Play the same actions in both batches, some of them illegal, and compare every byte.
 
     Raises:
-        ExperimentError: if they differ.
+        ExperimentError: if any result differs.
     """
-    num_envs = min(_CHECKED_ENVS, settings.checked)
-    device = DeviceBatch(num_envs, scenario, device=settings.device)
-    cpu = Batch(
-        num_envs, scenario, 0, "veteran", None, Autoreset.SAME_STEP, 100.0, history=False,
-        features="all",
-    )  # fmt: skip
-    rng = np.random.default_rng(0)
-    device.reset(range(num_envs))
-    cpu.reset(np.ones(num_envs, np.bool_), range(num_envs))
-    digest = hashlib.sha256()
-    episodes = 0
-    steps = -(-settings.checked // num_envs)
+    num_envs, rng = cpu.num_envs, np.random.default_rng(0)
+    start = device.reset(range(num_envs))
+    digest, episodes, illegal = hashlib.sha256(), 0, 0
+    expected = cpu.reset(np.ones(num_envs, np.bool_), range(num_envs))
+    if not np.array_equal(start.observations.cpu().numpy(), expected.observations):
+        raise ExperimentError("observations differ from the CPU after the reset")
     for step in range(steps):
         masks = cpu.action_mask
         actions = (rng.random(masks.shape) * masks).argmax(1)
@@ -138,27 +150,33 @@ def compare_with_cpu(settings: Settings, scenario: str) -> Line:
         expected = cpu.step(actions)
         found = device.step(torch.from_numpy(actions).to(device.device))
         device.download()
-        ended = expected.terminations
-        pairs = {
+        ended = np.flatnonzero(expected.terminations if len(expected.final) else ())
+        pairs: dict[str, tuple[Any, Any]] = {
             "states": (cpu.envs, device.host.envs),
-            "observations": (expected.observations, found.observations),
-            "action masks": (cpu.action_mask, found.action_mask),
-            "rewards": (expected.rewards, found.rewards),
-            "terminations": (ended, found.terminations),
-            "illegal actions": (expected.illegal, found.illegal),
+            "observations": (expected.observations, found.observations.cpu()),
+            "action masks": (cpu.action_mask, found.action_mask.cpu()),
+            "rewards": (expected.rewards, found.rewards.cpu()),
+            "terminations": (expected.terminations, found.terminations.cpu()),
+            "illegal actions": (expected.illegal, found.illegal.cpu()),
             "last observations": (expected.final[ended], found.final.cpu().numpy()[ended]),
         }
         for name, (one, other) in pairs.items():
-            if isinstance(other, torch.Tensor):
-                other = other.cpu().numpy()  # noqa: PLW2901 - the same values
-            if (data := np.asarray(one).tobytes()) != np.asarray(other).tobytes():
-                raise ExperimentError(f"{scenario}: {name} differ from the CPU in step {step}")
+            data = np.asarray(one).tobytes()
+            if data != np.asarray(other).tobytes():
+                raise ExperimentError(f"{name} differ from the CPU in step {step}")
             digest.update(data)
-        episodes += int(ended.sum())
-    return {
-        "scenario": scenario, "steps": steps * num_envs, "episodes": episodes,
-        "digest": digest.hexdigest()[:16],
-    }  # fmt: skip
+        episodes += int(expected.terminations.sum())
+        illegal += int(expected.illegal.sum())
+    return Equality(digest.hexdigest()[:16], episodes, illegal)
+
+
+def compare_with_cpu(settings: Settings, scenario: str) -> Line:
+    """Play a scenario on both processors."""
+    num_envs = min(_CHECKED_ENVS, settings.checked)
+    steps = -(-settings.checked // num_envs)
+    device = DeviceBatch(num_envs, scenario, device=settings.device)
+    found = play_both(device, batch_on_cpu(num_envs, scenario=scenario), steps)
+    return {"scenario": scenario, "steps": steps * num_envs, **found._asdict()}
 
 
 def measure_rate(settings: Settings, part: Rate) -> Line:

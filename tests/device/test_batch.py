@@ -5,16 +5,15 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 pytest.importorskip("torch", reason="needs PyTorch")
 import torch
 
+from experiments.device import batch_on_cpu, play_both
 from tests.support.pages import page, run_blocks
 from wfb_gym.device.batch import DeviceBatch
 from wfb_gym.device.lowering import KernelError
-from wfb_gym.envs.batch import Batch
-from wfb_gym.envs.kernel import Autoreset, BatchStep
+from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.generating import Generated
 
 CASTER = "wfb_gym/Caster-v0"
@@ -30,52 +29,13 @@ CASES: dict[str, dict[str, Any]] = {
 }
 
 
-def on_cpu(num_envs: int, **keys: Any) -> Batch:
-    """Return the batch that a `DeviceBatch` with these arguments must equal."""
-    chosen = {
-        "scenario": "archmage-duel", "seat": 0, "opponent": "veteran", "mode": Autoreset.SAME_STEP,
-        "history": False, "features": "all", **keys,
-    }  # fmt: skip
-    return Batch(num_envs, limits=None, points_per_reward=100.0, **chosen)
-
-
-def draw_actions(masks: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw legal actions, and any action for every 17th environment."""
-    actions: NDArray[np.int64] = (rng.random(masks.shape) * masks).argmax(1)
-    actions[::17] = rng.integers(masks.shape[1], size=len(actions[::17]))
-    return actions
-
-
-def results(out: Any, masks: Any, batch: Batch) -> dict[str, bytes]:
-    """Return the results of a step and the environments as bytes."""
-    ended = np.asarray(out.terminations)
-    final = np.asarray(out.final)
-    found = {
-        "envs": batch.envs, "observations": out.observations, "masks": masks,
-        "rewards": out.rewards, "terminations": ended, "illegal": out.illegal,
-        "final": final[ended] if len(final) else final,
-    }  # fmt: skip
-    return {name: np.asarray(value).tobytes() for name, value in found.items()}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_batch_equals_the_cpus(case: str) -> None:
-    num_envs, rng, ended = 120, np.random.default_rng(5), 0
-    device, cpu = (
-        DeviceBatch(num_envs, **CASES[case], device="cpu"),
-        on_cpu(num_envs, **CASES[case]),
-    )
-    start = device.reset(range(num_envs))
-    expected: BatchStep = cpu.reset(np.ones(num_envs, np.bool_), range(num_envs))
-    assert np.array_equal(start.observations.numpy(), expected.observations)
-    for _ in range(80):
-        actions = draw_actions(cpu.action_mask, rng)
-        expected, out = cpu.step(actions), device.step(torch.from_numpy(actions))
-        device.download()
-        assert results(out, out.action_mask, device.host) == results(expected, cpu.action_mask, cpu)
-        ended += int(expected.terminations.sum())
-    assert ended > num_envs
+    keys = CASES[case]
+    found = play_both(DeviceBatch(120, **keys, device="cpu"), batch_on_cpu(120, **keys), 80)
+    assert found.episodes > 120
+    assert found.illegal > 0
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,13 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
-import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 
+from experiments.device import batch_on_cpu, play_both
 from tests.device.ptx_to_c import TranslatedKernel
-from wfb_gym.device.batch import DeviceBatch, DeviceStep
+from wfb_gym.device.batch import DeviceBatch
 from wfb_gym.device.building import ptx_of
-from wfb_gym.envs.batch import Batch
-from wfb_gym.envs.kernel import Autoreset, BatchStep
 
 pytestmark = [
     pytest.mark.slow,
@@ -60,57 +57,18 @@ def translated(request: pytest.FixtureRequest) -> Iterator[Translated]:
         yield Translated(request.param, kernels[0], batch)
 
 
-def draw_actions(masks: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw legal actions, and for every 17th environment any action."""
-    actions: NDArray[np.int64] = (rng.random(masks.shape) * masks).argmax(1)
-    actions[::17] = rng.integers(masks.shape[1], size=len(actions[::17]))
-    return actions
-
-
-def differences(cpu: Batch, expected: BatchStep, device: DeviceBatch, out: DeviceStep) -> list[str]:
-    """Return the names of the results that differ in any byte."""
-    ended = expected.terminations
-    pairs: dict[str, tuple[Any, Any]] = {
-        "environments": (cpu.envs, device.host.envs),
-        "observations": (expected.observations, out.observations),
-        "masks": (cpu.action_mask, out.action_mask),
-        "rewards": (expected.rewards, out.rewards),
-        "terminations": (ended, out.terminations),
-        "illegal": (expected.illegal, out.illegal),
-        "final": (expected.final[ended], out.final[torch.from_numpy(ended)]),
-    }
-    return [
-        name
-        for name, pair in pairs.items()
-        if np.asarray(pair[0]).tobytes() != np.asarray(pair[1]).tobytes()
-    ]
-
-
 def test_steps_equal_the_cpu_and_every_access_is_aligned(translated: Translated) -> None:
     """An access that is not aligned would end the process."""
     case, _, device = translated
-    cpu = Batch(
-        case.num_envs, case.scenario, 0, "veteran", None, Autoreset.SAME_STEP, 100.0,
-        history=False, features="all",
-    )  # fmt: skip
-    cpu.reset(np.ones(case.num_envs, np.bool_), range(case.num_envs))
-    device.reset(range(case.num_envs))
-    rng, ended, illegal = np.random.default_rng(1), 0, 0
-    for step in range(case.steps):
-        actions = draw_actions(cpu.action_mask, rng)
-        expected, out = cpu.step(actions), device.step(torch.from_numpy(actions))
-        device.download()
-        assert differences(cpu, expected, device, out) == [], f"step {step}"
-        ended += int(expected.terminations.sum())
-        illegal += int(expected.illegal.sum())
-    assert ended > case.episodes
-    assert illegal > 0
+    cpu = batch_on_cpu(case.num_envs, scenario=case.scenario)
+    found = play_both(device, cpu, case.steps)
+    assert found.episodes > case.episodes
+    assert found.illegal > 0
 
 
 def test_an_action_outside_the_action_space_changes_nothing(translated: Translated) -> None:
     _, kernel, device = translated
-    mask = device.reset(range(device.num_envs)).action_mask
-    actions = torch.from_numpy(draw_actions(mask.numpy(), np.random.default_rng(2)))
+    actions = device.reset(range(device.num_envs)).action_mask.to(torch.uint8).argmax(1)
     for outside in (-1, device.host.codec.n):
         actions[5] = outside
         before = device._words.clone()
