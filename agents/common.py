@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+MIXED = "mixed"
+"""Name of the default pool of opponents, which depends on the scenario."""
+SOLVED_MIX = ("optimal:0.1",)
+"""Opponents in solved scenarios. A purely optimal opponent never leads the learner into bad
+positions, so the learner stays weak there. Random actions with probability 0.1 lead everywhere."""
+UNSOLVED_MIX = ("veteran", "greedy", "random")
+
+
 class DivergenceError(ValueError):
     """A network returned NaN or infinity during training, or chose an illegal action."""
 
@@ -31,6 +39,12 @@ def check_outputs(seat: int, masks: "Tensor", actions: "Tensor", *outputs: "Tens
             f"network of the {SEATS[seat]}: expected finite outputs and legal actions, found others"
             "; the training has diverged (try a lower learning rate)"
         )
+
+
+def opponent_pool(names: Iterable[str], is_solved: bool) -> list[str]:
+    """Return opponents by name. `MIXED` becomes a mix for solved or for unsolved scenarios."""
+    mixes = {MIXED: SOLVED_MIX if is_solved else UNSOLVED_MIX}
+    return [each for name in names for each in mixes.get(name, (name,))]
 
 
 def is_generated(scenario: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from agents.common import MIXED
 from experiments.command_lines import non_negative_number, positive_integer
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.layout import FEATURES
@@ -15,8 +16,6 @@ from wfb_gym.seats import SEATS
 FILE = Path(__file__).with_suffix(".toml")
 SMALL = 100
 """Maximum observation size in a small duel."""
-MIXED = "mixed"
-"""Name of the default pool of opponents, which depends on the scenario."""
 ALGORITHMS = ("MaskablePPO", "PPO", "DQN")
 DQN_OPTIONS: dict[str, Any] = {
     "buffer_size": 200_000, "learning_starts": 20_000, "train_freq": 4, "gradient_steps": 8,

@@ -40,6 +40,7 @@ from agents.common import (
     check_trainable,
     graded_scenario,
     load_solutions,
+    opponent_pool,
     report,
 )
 from agents.evaluation import GRADERS, CurveCallback, Grader, ModelAgent, describe_grades
@@ -63,10 +64,6 @@ from wfb_gym.seats import SEATS, seat_number
 MODULE = "agents.train"
 TRAINING_SEED, SEED_SPACING = 1_000_000_000, 1_000_000
 """Seed for the first run's dice, and its distance to the next run's seed."""
-SOLVED_MIX = ("optimal:0.1",)
-"""Opponents in solved scenarios. A purely optimal opponent never leads the learner into bad
-positions, so the learner stays weak there. Random actions with probability 0.1 lead everywhere."""
-UNSOLVED_MIX = ("veteran", "greedy", "random")
 ALGORITHMS: dict[str, type[BaseAlgorithm]] = {
     "MaskablePPO": MaskablePPO, "PPO": PPO, "DQN": DQN,
 }  # fmt: skip
@@ -161,8 +158,7 @@ def prepare(settings: Settings) -> TrainingTask:
     found = load_solutions(names, settings.exact_bytes)
     solutions = {short_name(name): solution for name, solution in found.items()}
     solved = len(solutions) == len(names)
-    mixes = {hyperparameters.MIXED: SOLVED_MIX if solved else UNSOLVED_MIX}
-    opponents = [each for name in settings.opponent for each in mixes.get(name, (name,))]
+    opponents = opponent_pool(settings.opponent, solved)
     pool: list[Any] = list(opponents)
     for place, name in enumerate(opponents):
         spec = PolicySpec.parse(name, "opponent")

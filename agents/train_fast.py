@@ -108,9 +108,7 @@ class Learner:
         self.gradient = torch.zeros(sum(sizes))
         for parameter, part in zip(parameters, self.gradient.split(sizes), strict=True):
             parameter.grad = part.view_as(parameter)  # so that one all_reduce covers all gradients
-        self.optimiser = torch.optim.Adam(
-            parameters, settings.learning_rate, betas=(0.9, 0.99), eps=1e-5, fused=True
-        )
+        self.optimiser = new_optimiser(parameters, settings)
         self.rng = np.random.default_rng([settings.seed, seat, group.rank])
         self.torch_rng = torch.Generator().manual_seed(
             (settings.seed * group.count + group.rank) * 2 + seat
@@ -142,8 +140,7 @@ class Learner:
             explores |= from_archive[members] & (self.rng.random(len(members)) < 0.5)
             exploratory = torch.from_numpy(explores)
             sampled = torch.where(exploratory[:, None], masks.float().log(), log_probs)
-            # the argmax after adding Gumbel noise is a sample
-            actions = (sampled - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
+            actions = sample_actions(sampled, uniform)
             chosen = log_probs.gather(1, actions[:, None])[:, 0]
         check_outputs(self.seat, masks, actions, chosen, values)
         return SampledActions(members, inputs, masks, actions, chosen, values, exploratory)
@@ -159,7 +156,7 @@ class Learner:
             return 0
         deviation = np.sqrt(max(0.0, squares / count - (total / count) ** 2)) + 1e-8
         batch = batch._replace(advantages=batch.advantages / deviation)
-        self.optimiser.param_groups[0]["lr"] = settings.learning_rate * max(0.01, 1.0 - progress)
+        self.optimiser.param_groups[0]["lr"] = learning_rate_at(settings, progress)
         steps = max(1, round(count / settings.batch_size))
         for _ in range(settings.epochs):
             order = torch.randperm(size, generator=self.torch_rng)
@@ -176,27 +173,53 @@ class Learner:
         return int(count)
 
     def _loss(self, batch: TrainingBatch, progress: float) -> Tensor:
-        """Return the PPO loss, summed over decisions."""
-        settings = self.settings
-        all_log_probs, values = self.network.evaluate(batch.inputs, batch.masks)
-        log_probs = all_log_probs.gather(1, batch.actions[:, None])[:, 0]
-        own = ~batch.exploratory
-        # an exploratory action may have become far more likely, and infinity times 0 is NaN
-        ratio = ((log_probs - batch.log_probs) * own).exp()
-        clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
-        advantages = batch.advantages
-        policy_loss = -(torch.min(ratio * advantages, clipped * advantages) * own).sum()
-        # The ratio is meaningless for an action drawn from another distribution. A good one is
-        # reinforced; a bad one becomes less likely unless it is already unlikely.
-        counts = (advantages > 0.0) | (log_probs.detach() > MIN_LOG_PROB)
-        explored = (advantages * log_probs * (batch.exploratory & counts)).sum()
-        policy_loss = policy_loss - settings.exploration_weight * explored
-        value_loss = ((values - batch.returns).square() * own).sum()
-        entropy = -(all_log_probs.exp() * all_log_probs.masked_fill(~batch.masks, 0.0)).sum()
-        coefficient = settings.entropy_coefficient
-        if coefficient > 0.0:
-            coefficient *= (settings.final_entropy_coefficient / coefficient) ** progress
-        return policy_loss + 0.5 * value_loss - coefficient * entropy
+        outputs = self.network.evaluate(batch.inputs, batch.masks)
+        return ppo_loss(*outputs, batch, self.settings, progress)
+
+
+def ppo_loss(
+    all_log_probs: Tensor, values: Tensor, batch: TrainingBatch, settings: Any, progress: float
+) -> Tensor:
+    """Return the PPO loss, summed over decisions, from the network's outputs for a batch."""
+    log_probs = all_log_probs.gather(1, batch.actions[:, None])[:, 0]
+    own = ~batch.exploratory
+    # an exploratory action may have become far more likely, and infinity times 0 is NaN
+    ratio = ((log_probs - batch.log_probs) * own).exp()
+    clipped = ratio.clamp(1.0 - settings.clip_range, 1.0 + settings.clip_range)
+    advantages = batch.advantages
+    policy_loss = -(torch.min(ratio * advantages, clipped * advantages) * own).sum()
+    # The ratio is meaningless for an action drawn from another distribution. A good one is
+    # reinforced; a bad one becomes less likely unless it is already unlikely.
+    counts = (advantages > 0.0) | (log_probs.detach() > MIN_LOG_PROB)
+    explored = (advantages * log_probs * (batch.exploratory & counts)).sum()
+    policy_loss = policy_loss - settings.exploration_weight * explored
+    value_loss = ((values - batch.returns).square() * own).sum()
+    entropy = -(all_log_probs.exp() * all_log_probs.masked_fill(~batch.masks, 0.0)).sum()
+    coefficient = settings.entropy_coefficient
+    if coefficient > 0.0:
+        coefficient *= (settings.final_entropy_coefficient / coefficient) ** progress
+    return policy_loss + 0.5 * value_loss - coefficient * entropy
+
+
+def new_optimiser(parameters: list[Any], settings: Any) -> torch.optim.Adam:
+    """Return the optimiser of a network's parameters."""
+    return torch.optim.Adam(
+        parameters, settings.learning_rate, betas=(0.9, 0.99), eps=1e-5, fused=True
+    )
+
+
+def learning_rate_at(settings: Any, progress: float) -> float:
+    """Return the learning rate after a share of the training, which falls linearly to 1 %."""
+    rate: float = settings.learning_rate * max(0.01, 1.0 - progress)
+    return rate
+
+
+def sample_actions(log_probs: Tensor, uniform: Tensor) -> Tensor:
+    """Return an action for each row of log-probabilities, from uniform numbers of the same shape.
+
+    The argmax after adding Gumbel noise is a sample.
+    """
+    return (log_probs - (-uniform.clamp_min(1e-20).log()).log()).argmax(1)
 
 
 class Rollout(NamedTuple):
@@ -266,6 +289,7 @@ class Trainer:
         self.learned = 0  # decisions learned from: those with several legal actions
         self.seconds = 0.0  # spent learning so far
         self.curve: list[dict[str, Any]] = []  # points on the learning curve so far
+        self.measurements: dict[str, Any] = {}
         seed = TRAINING_SEED + SEED_SPACING * settings.seed + count * group.rank
         self.decisions = self.battles.reset(seed)
         self._draw_epsilon(np.ones(count, np.bool_))

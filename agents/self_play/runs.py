@@ -1,11 +1,14 @@
-"""Runs of `agents.train_fast`: folders, several seeds, results, figures, and the command line."""
+"""Runs of `agents.train_fast`: folders, several seeds, results, figures, and the command line.
+
+`agents.ppo_device` uses the functions for a single run, too.
+"""
 
 import math
 import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,8 +28,8 @@ from agents.run_folder import (
     run_command,
     write_or_warn,
 )
-from agents.self_play.grading import grade
-from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, Settings
+from agents.self_play.grading import GradedTrainer, grade
+from agents.self_play.settings import BOUNDS, POSITIVE, QUICK, RunSettings, Settings
 from agents.self_play.trainer_state import check_checkpoint
 from experiments import command_lines, common
 from wfb_gym import solver
@@ -35,14 +38,10 @@ from wfb_gym.envs.self_play import SelfPlayBatch
 from wfb_gym.players.network import save_network
 from wfb_gym.seats import SEATS
 
-if TYPE_CHECKING:
-    from agents.train_fast import Trainer
-
 Train = Callable[
-    [Settings, Collection[solver.Solution], dict[str, Any] | None, DeferredInterrupt], "Trainer"
+    [Any, Collection[solver.Solution], dict[str, Any] | None, DeferredInterrupt], GradedTrainer
 ]
-"""Type of `agents.train_fast.train`."""
-MODULE = "agents.train_fast"
+"""Type of `agents.train_fast.train`. The first argument is the settings."""
 CURVE, POLICY = "curve.png", "policy.png"
 """Figures in a run's folder."""
 LARGE = (
@@ -52,7 +51,7 @@ LARGE = (
 """Arguments for training in a larger duel."""
 
 
-def run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
+def run(settings: RunSettings, resume: bool, train: Train) -> dict[str, Any]:
     """Train with one seed and evaluate, then write and return the results.
 
     If `resume`, a finished run is not trained again.
@@ -66,7 +65,7 @@ def run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
         return _run(settings, resume and has_checkpoint(settings.out), train)
 
 
-def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
+def _run(settings: RunSettings, resume: bool, train: Train) -> dict[str, Any]:
     checkpoint = load_checkpoint(settings.out) if resume else None
     if checkpoint is not None:
         check_checkpoint(checkpoint, settings)
@@ -88,9 +87,11 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
         "scores": last.get("scores", {}),
         "points": last.get("points", {}),
         "curve": curve,
+        **trainer.measurements,
         "versions": common.versions(),
     }
-    for seat, learner in zip(SEATS, trainer.learners, strict=True):
+    for learner in trainer.learners:
+        seat = SEATS[learner.seat]
         about = {
             "seat": learner.seat,
             "general": learner.agent.sees_positions,
@@ -98,7 +99,7 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
             "seed": settings.seed,
             "frames": trainer.frames,
             "score": results["scores"].get(seat),
-            "command": command_lines.command_line(MODULE, settings),
+            "command": command_lines.command_line(settings.module, settings),
             "versions": results["versions"],
         }
         save_network(learner.network, settings.out / f"{seat}.npz", about)
@@ -106,10 +107,11 @@ def _run(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
     if interrupt.requested:
         print(resume_hint(settings.out), file=sys.stderr)
         return results
-    if len(solutions) == 1 == len(settings.scenario):
+    first = trainer.learners[0]
+    if len(solutions) == 1 == len(settings.scenario) and first.seat == 0:
         (solution,) = solutions
         path = settings.out / POLICY
-        write_or_warn(path, lambda: draw_policy(solution, trainer.learners[0].agent, path))
+        write_or_warn(path, lambda: draw_policy(solution, first.agent, path))
     delete_checkpoint(settings.out)  # the run is finished
     return results
 
@@ -145,22 +147,24 @@ def run_seeds(settings: Settings, resume: bool, train: Train) -> dict[str, Any]:
 
 
 def _write_results(
-    settings: Settings, results: dict[str, Any], curves: Sequence[Any], seeds: str = ""
+    settings: RunSettings, results: dict[str, Any], curves: Sequence[Any], seeds: str = ""
 ) -> None:
     common.write_results(settings.out, results)
     if results["scores"]:
-        title = f"{', '.join(settings.scenario)}: self-play{seeds}"
+        title = f"{', '.join(settings.scenario)}: {settings.method}{seeds}"
         path = settings.out / CURVE
         write_or_warn(path, lambda: draw_scores(curves, title, path))
 
 
-def _describe(settings: Settings, results: dict[str, Any]) -> str:
+def describe_results(results: dict[str, Any]) -> str:
+    """Return a text with the scores of a run or of several runs."""
     scores = ", ".join(f"{seat} {score:.2f}" for seat, score in results["scores"].items())
-    median = f"median of {settings.runs} runs: " if settings.runs > 1 else ""
+    runs = results.get("runs", [results])
+    median = f"median of {len(runs)} runs: " if len(runs) > 1 else ""
     counts = f"{results['frames']:,} decisions in {results['seconds']:.1f} s"
     lines = [f"{counts}; exact scores: {median}{scores or 'none'}"]
-    for one in results.get("runs", [results]):
-        which = f" (seed {one['args']['seed']})" if settings.runs > 1 else ""
+    for one in runs:
+        which = f" (seed {one['args']['seed']})" if len(runs) > 1 else ""
         for seat, points in one.get("points", {}).items():
             means = ", ".join(f"{name} {each['mean']:+.1f}" for name, each in points.items())
             lines.append(f"points per battle as {seat}{which}, against {means}")
@@ -189,8 +193,8 @@ def next_steps(settings: Settings, results: dict[str, Any]) -> str:
     elif is_generated(scenario):
         lines.append("  grade the networks in unseen scenarios: docs/howto/train-a-caster.md")
     lines += [
-        f"  {python} -m {MODULE} --scenario orc-shaman-hunt    # another scenario",
-        f"  {python} -m {MODULE} {LARGE}    # a larger duel, in ten minutes",
+        f"  {python} -m {Settings.module} --scenario orc-shaman-hunt    # another scenario",
+        f"  {python} -m {Settings.module} {LARGE}    # a larger duel, in ten minutes",
     ]
     return "\n".join(lines)
 
@@ -201,13 +205,36 @@ def usual_out(settings: Settings) -> Path:
     return Path("runs") / f"{name}-fast{'-runs' if settings.runs > 1 else ''}"
 
 
-def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
-    """Raise a ValueError if the settings cannot be used for training."""
+def check_bounds(settings: Any) -> None:
+    """Raise a ValueError if one of the settings in `BOUNDS` is out of its bounds."""
     for name, least, most in BOUNDS:
-        value = getattr(settings, name)
+        value = getattr(settings, name, least)
         if not least <= value <= most:
             bounds = f"from {least}" if most == math.inf else f"{least} to {most}"
             raise ValueError(f"{flag_of(name)}: expected {bounds}, found {value}")
+
+
+def check_scenarios(names: Sequence[str]) -> None:
+    """Raise a ValueError if a scenario cannot be used for training or is unplayable."""
+    check_trainable(names)
+    SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
+
+
+def check_can_resume(settings: RunSettings) -> None:
+    """Raise a ValueError if the folder has neither a checkpoint nor a finished run."""
+    if not (has_checkpoint(settings.out) or is_finished(settings.out)):
+        raise ValueError(f"--resume: there is no checkpoint in {settings.out}")
+
+
+def refuse_other_runs(settings: RunSettings) -> None:
+    """Raise a ValueError if the folder has an unfinished run or one with other settings."""
+    refuse_unfinished(settings.out, "--resume")
+    refuse_other_settings(settings.out, common.settings_as_json(settings), settings.free)
+
+
+def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
+    """Raise a ValueError if the settings cannot be used for training."""
+    check_bounds(settings)
     if settings.features == "raw" and settings.shape != "flat":
         raise ValueError(f"--features: expected raw only with --shape flat, found {settings.shape}")
     if settings.history and settings.exploring_starts:
@@ -217,20 +244,12 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         )
     if settings.num_envs % settings.workers:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
-    check_trainable(settings.scenario)
-    names = settings.scenario
-    # raises if a scenario is unplayable
-    SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
-    if (
-        settings.runs == 1
-        and resume
-        and not (has_checkpoint(settings.out) or is_finished(settings.out))
-    ):
-        raise ValueError(f"--resume: there is no checkpoint in {settings.out}")
+    check_scenarios(settings.scenario)
+    if settings.runs == 1 and resume:
+        check_can_resume(settings)
     if not (resume or overwrite):
         for one in (settings, *(settings_of_seeds(settings) if settings.runs > 1 else ())):
-            refuse_unfinished(one.out, "--resume")
-            refuse_other_settings(one.out, common.settings_as_json(one), one.free)
+            refuse_other_runs(one)
 
 
 def run_from_command_line(
@@ -240,7 +259,7 @@ def run_from_command_line(
     settings, switches, parser = common.parse_settings(
         Settings,
         arguments,
-        module=MODULE,
+        module=Settings.module,
         description=description,
         quick=QUICK,
         switches={"resume": "continue from the folder's checkpoint", **OVERWRITE},
@@ -256,9 +275,9 @@ def run_from_command_line(
         except (ValueError, OSError) as error:
             parser.error(str(error))
         results = (run_seeds if settings.runs > 1 else run)(settings, resume, train)
-        text = _describe(settings, results)
+        text = describe_results(results)
         if not results["interrupted"]:
             text += f"\n{next_steps(settings, results)}"
         return report(results, "json" in switches, text)
 
-    return run_command(MODULE, settings.out, work)
+    return run_command(Settings.module, settings.out, work)

@@ -3,9 +3,32 @@
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Protocol
 
 from wfb_gym.cli.parser import option
 from wfb_gym.encoding.layout import FEATURES
+
+
+class RunSettings(Protocol):
+    """Settings of a run that every learner has; see `Settings` for their meaning."""
+
+    module: ClassVar[str]
+    method: ClassVar[str]
+
+    @property
+    def scenario(self) -> tuple[str, ...]: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def out(self) -> Path: ...
+
+    @property
+    def exact_bytes(self) -> int: ...
+
+    @property
+    def free(self) -> frozenset[str]: ...
 
 
 @dataclass(frozen=True)
@@ -47,6 +70,8 @@ class Settings:
         checkpoint_seconds: seconds between two checkpoints.
     """
 
+    module: ClassVar[str] = "agents.train_fast"
+    method: ClassVar[str] = "self-play"
     scenario: tuple[str, ...] = ("archmage-duel",)
     steps: int = 4_000_000
     seed: int = 0

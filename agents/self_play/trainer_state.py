@@ -20,7 +20,7 @@ from agents.checkpoints import (
     save_checkpoint,
 )
 from agents.run_folder import check_same_settings
-from agents.self_play.settings import Settings
+from agents.self_play.settings import RunSettings
 from experiments.common import settings_as_json
 from wfb_gym._records import Records
 from wfb_gym.envs.scenario_set import resolve_scenarios
@@ -47,13 +47,18 @@ _MAX_POINTS = 10_000
 _CURVE = TypeAdapter(Annotated[list[_CurvePoint], Field(max_length=_MAX_POINTS)])
 
 
+def check_curve(curve: Any) -> None:
+    """Raise a ValueError unless a checkpoint's learning curve is valid."""
+    _CURVE.validate_python(curve)
+
+
 def save_trainer(trainer: "Trainer") -> None:
     """Write a checkpoint of all processes into the run's folder. All processes call this."""
     parts = trainer.group.gather(_get_state(trainer))
     if parts:
         state = {
             "settings": settings_as_json(trainer.settings),
-            "scenarios": _digest(trainer.battles.packed_scenarios),
+            "scenarios": digest_scenarios(trainer.battles.packed_scenarios),
             "curve": trainer.curve,
             "parts": parts,
         }
@@ -99,7 +104,7 @@ def _check_state(trainer: "Trainer", state: dict[str, Any]) -> None:
     check_entries("parts", state["parts"], trainer.group.count)
     for rank, part in enumerate(state["parts"]):
         _check_part(trainer, f"parts[{rank}]", part)
-    _CURVE.validate_python(state["curve"])
+    check_curve(state["curve"])
 
 
 def _check_part(trainer: "Trainer", where: str, part: Any) -> None:
@@ -144,18 +149,18 @@ def _restore_learner(learner: "Learner", state: dict[str, Any]) -> None:
     learner.torch_rng.set_state(state["torch_rng"])
 
 
-def check_checkpoint(state: dict[str, Any], settings: Settings) -> None:
+def check_checkpoint(state: dict[str, Any], settings: RunSettings) -> None:
     """Raise `CheckpointError` if a checkpoint has different settings or scenarios."""
     names = settings.scenario
     found = resolve_scenarios(names if len(names) > 1 else names[0])
     with wrap_read_errors(settings.out / CHECKPOINT, "the settings of a run", CheckpointError):
         check_same_settings(state["settings"], settings_as_json(settings), settings.free)
-        if state["scenarios"] != _digest(found.packed_scenarios):
+        if state["scenarios"] != digest_scenarios(found.packed_scenarios):
             raise CheckpointError(
                 f"--scenario: expected {' '.join(names)} as before, found that it has changed since"
             )
 
 
-def _digest(packed_scenarios: Records[PackedScenario]) -> str:
+def digest_scenarios(packed_scenarios: Records[PackedScenario]) -> str:
     """Return a digest of scenarios, used to detect changes behind the same names."""
     return hashlib.sha256(packed_scenarios.tobytes()).hexdigest()

@@ -12,7 +12,7 @@ from stable_baselines3 import PPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents import train
-from agents.common import short_names
+from agents.common import SOLVED_MIX, UNSOLVED_MIX, short_names
 from agents.evaluation import FINAL_SEED, CurveCallback
 from agents.hyperparameters import load_hyperparameters, scenario_class
 from experiments.common import INTERRUPTED, mean_points, play_battles
@@ -73,7 +73,7 @@ def test_saved_models_of_one_name_are_distinguished() -> None:
 
 def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> None:
     assert results["args"]["seat"] == "dispeller"
-    assert results["args"]["opponents"] == list(train.SOLVED_MIX)
+    assert results["args"]["opponents"] == list(SOLVED_MIX)
     assert results["steps"] == 2048
     assert not results["interrupted"]
     players = [*RULES, "untrained", "trained"]
@@ -186,7 +186,7 @@ def test_a_scenario_too_large_to_solve_has_no_exact_score(tmp_path: Path, script
     flags = f"--exact-bytes 1000 --final-battles 2 --battles 2 --out {tmp_path}"
     said = scripts.run(f"agents.train --quick --scenario archmage-duel {flags}")
     results = results_in(tmp_path)
-    assert results["args"]["opponents"] == list(train.UNSOLVED_MIX)
+    assert results["args"]["opponents"] == list(UNSOLVED_MIX)
     assert results["exact"] == {}
     assert "no exact score" in said.err
 

@@ -162,7 +162,7 @@ class PolicyNetwork(nn.Module):
     def greatest_spell_value(self, observations: Tensor) -> Tensor:
         """Return the unit of values, (k,), in points / 100: the most valuable spell's value."""
         if not len(self.worths):
-            return torch.ones(len(observations))
+            return observations.new_ones(len(observations))
         return observations[:, self.worths].abs().amax(1).clamp_min(MIN_SPELL_VALUE)
 
     def value_unit(self, observations: Tensor) -> Tensor:
@@ -562,7 +562,7 @@ def save_network(
     """
     sizes = {"shape": network.shape, "width": network.width, "limits": asdict(network.limits)}
     weights = network.state_dict().items()
-    arrays: dict[str, Any] = {name: each.numpy().astype(numbers) for name, each in weights}
+    arrays: dict[str, Any] = {name: each.cpu().numpy().astype(numbers) for name, each in weights}
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as draft:
