@@ -629,7 +629,7 @@ def check_device_settings(settings: Settings, resume: bool, overwrite: bool) -> 
         if name != MIXED and not PolicySpec.parse(name, "opponent").is_scripted:
             raise ValueError(f"--opponent: expected names of scripted players, found {name}")
     names = settings.scenario
-    runs.check_scenarios(names)
+    runs.check_trainable_scenarios(names)
     if settings.until is not None and any(map(is_generated, names)):
         raise ValueError("--until: expected scenarios with exact scores, found generated ones")
     if len(names) > settings.num_envs:

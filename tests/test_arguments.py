@@ -97,6 +97,15 @@ REJECTED = {
     "agents.openspiel": [
         ("--scenario dawn-at-grimmwald", "dawn-at-grimmwald"),
     ],
+    "agents.ppo_device": [
+        ("--device cpu --width 0", "--width: expected more than 0"),
+        ("--device tpu", "--device: expected cuda, cuda:1 and so on or cpu, found tpu"),
+        ("--device cpu --bfloat16", "--bfloat16: expected --device cuda, found cpu"),
+        ("--device cpu --opponent mcts", "--opponent: expected names of scripted players"),
+        ("--device cpu --gae-lambda nan", "--gae-lambda: expected 0.0 to 1.0, found nan"),
+        ("--device cpu --resume --out nowhere", "there is no checkpoint in nowhere"),
+        ("--device cpu --scenario generated-phase:test", "is for tests, train on generated-phase"),
+    ],
     "agents.record": [
         ("--opponent nosuch", "agent: expected"),
         ("--battles 0", "--battles: expected 1 or more"),

@@ -99,7 +99,7 @@ def _run(settings: RunSettings, resume: bool, train: Train) -> dict[str, Any]:
             "seed": settings.seed,
             "frames": trainer.frames,
             "score": results["scores"].get(seat),
-            "command": command_lines.command_line(settings.module, settings),
+            "command": command_lines.command_line(settings.module, settings, ("out", "report")),
             "versions": results["versions"],
         }
         save_network(learner.network, settings.out / f"{seat}.npz", about)
@@ -214,7 +214,7 @@ def check_bounds(settings: Any) -> None:
             raise ValueError(f"{flag_of(name)}: expected {bounds}, found {value}")
 
 
-def check_scenarios(names: Sequence[str]) -> None:
+def check_trainable_scenarios(names: Sequence[str]) -> None:
     """Raise a ValueError if a scenario cannot be used for training or is unplayable."""
     check_trainable(names)
     SelfPlayBatch(len(names), names if len(names) > 1 else names[0]).reset(0)
@@ -244,7 +244,7 @@ def check_settings(settings: Settings, resume: bool, overwrite: bool) -> None:
         )
     if settings.num_envs % settings.workers:
         raise ValueError(f"--num-envs: expected a multiple of {settings.workers} workers")
-    check_scenarios(settings.scenario)
+    check_trainable_scenarios(settings.scenario)
     if settings.runs == 1 and resume:
         check_can_resume(settings)
     if not (resume or overwrite):

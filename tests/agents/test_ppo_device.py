@@ -221,6 +221,12 @@ def test_one_policy_learns_two_scenarios(tmp_path: Path, scripts: Scripts) -> No
     assert median == pytest.approx(np.mean(scores))
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_reported_in_one_line(tmp_path: Path, scripts: Scripts) -> None:
+    error = scripts.error(f"agents.ppo_device --out {tmp_path}")
+    assert "--device: expected a GPU that PyTorch can use, found none; --device cpu runs" in error
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("more", ["", "--scenario orc-shaman-hunt"])
 def test_both_environments_give_the_same_network(
@@ -254,4 +260,5 @@ def test_generated_scenarios(tmp_path: Path, scripts: Scripts) -> None:
     small = SMALL.replace("--scenario apprentice ", "")
     results = scripts.document(f"{small} {sizes} --out {tmp_path}")
     assert set(results["points"]["caster"]) == {"random", "greedy", "veteran"}
-    assert make_agent(tmp_path / "caster.npz").sees_positions
+    agent: Any = make_agent(tmp_path / "caster.npz")
+    assert agent.sees_positions
