@@ -7,9 +7,11 @@ both give the same networks.
 import json
 import signal
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ import torch
 from agents import ppo_device
 from agents.checkpoints import CheckpointError, load_checkpoint, save_checkpoint
 from agents.ppo_device import DeviceRollout, DeviceTrainer, Settings, generalised_advantages
-from agents.train_fast import Rollout, compute_advantages
+from agents.train_fast import TRAINING_SEED, Rollout, compute_advantages
 from experiments.common import FAILED, INTERRUPTED
 from tests.support.scripts import Scripts, results_in, without_times
 from wfb_gym import solver
@@ -122,16 +124,20 @@ def test_an_update_makes_good_actions_more_likely(tmp_path: Path) -> None:
     assert (trainer.frames, trainer.learned) == (512, int((masks.sum(1) > 1).sum()))
 
 
-def test_a_rollout_contains_the_played_steps(tmp_path: Path) -> None:
-    trainer = DeviceTrainer(small_settings(tmp_path), OPPONENTS)
+@pytest.mark.parametrize(
+    ("scenario", "opponent"),
+    [("apprentice", "optimal:0.1"), ("generated-duel-500:train:8", "veteran")],
+)
+def test_a_rollout_contains_the_played_steps(scenario: str, opponent: str, tmp_path: Path) -> None:
+    trainer = DeviceTrainer(small_settings(tmp_path, scenario=(scenario,)), [opponent])
     first = trainer.now.observations.clone()
     trainer._collect()
     rollout = trainer.rollout
     assert torch.equal(rollout.observations[0], first)
     assert rollout.masks.gather(2, rollout.actions[..., None]).all()  # only legal actions
     assert rollout.ended.any()
-    envs = ppo_device.make_environments(trainer.settings, list(OPPONENTS))
-    now = envs.reset(list(range(ppo_device.TRAINING_SEED, ppo_device.TRAINING_SEED + 64)))
+    envs = ppo_device.make_environments(trainer.settings, [opponent])
+    now = envs.reset(list(range(TRAINING_SEED, TRAINING_SEED + 64)))
     for step, actions in enumerate(rollout.actions):
         assert torch.equal(now.observations, rollout.observations[step])
         assert torch.equal(now.action_mask, rollout.masks[step])
@@ -139,6 +145,40 @@ def test_a_rollout_contains_the_played_steps(tmp_path: Path) -> None:
         now = envs.step(actions)
         assert torch.equal((now.rewards / unit).float(), rollout.rewards[step])
         assert torch.equal(now.terminations, rollout.ended[step])
+
+
+def test_a_graph_plays_the_same_rollouts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A replacement for CUDA's graphs, which record calls and play them later."""
+    settings = small_settings(tmp_path)
+    trainers = [DeviceTrainer(settings, OPPONENTS)]
+    for _ in range(4):
+        trainers[0].update()
+    trainers.append(DeviceTrainer(settings, OPPONENTS))
+    graphed = trainers[1]
+    collect, recorded, replayed = graphed._collect, [], []
+
+    class Graph:
+        def replay(self) -> None:
+            replayed.append(self)
+            collect()
+
+    @contextmanager
+    def record(graph: Graph) -> Iterator[None]:
+        with monkeypatch.context() as patch:
+            patch.setattr(graphed, "_collect", lambda: recorded.append(graph))
+            yield
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "graph", record)
+    monkeypatch.setattr(torch.cuda, "Stream", MagicMock())
+    monkeypatch.setattr(torch.cuda, "current_stream", MagicMock())
+    monkeypatch.setattr(torch.cuda, "stream", nullcontext)
+    monkeypatch.setattr(graphed, "_uses_graph", True)
+    for _ in range(4):
+        graphed.update()
+    assert len(recorded) == 1
+    assert replayed == recorded * 3  # the first rollout is a warm-up without a graph
+    assert torch.equal(*(weights_of(each.network) for each in trainers))
 
 
 def test_a_run_writes_a_player_with_the_reported_score(tmp_path: Path, scripts: Scripts) -> None:
