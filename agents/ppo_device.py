@@ -317,7 +317,7 @@ class DeviceTrainer:
     def __init__(self, settings: Settings, opponents: Sequence[str]) -> None:
         self.settings, self.opponents = settings, list(opponents)
         self.device = torch.device(settings.device)
-        if self.device.index is not None:
+        if self.device.type == "cuda" and self.device.index is not None:
             torch.cuda.set_device(self.device)  # for streams and graphs
         self.environments = make_environments(settings, opponents)
         host = self.environments.host
