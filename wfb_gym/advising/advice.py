@@ -26,43 +26,26 @@ _FURTHER_CHOICES = (*CAST_CHOICES, *DISPEL_CHOICES)
 
 
 class AdvisedPlay(NamedTuple):
-    """A play: an action completed with the best further choices.
+    """A play: an action completed with the best further choices."""
 
-    Attributes:
-        play: the play in words.
-        value: the mover's expected points still to come.
-        difference: value minus the best play's value, 0 or less.
-        dice: number of dice that it throws, or None if it throws none.
-        chance: chance that these dice cast or dispel, or None if it throws no dice.
-    """
-
-    play: str
-    value: float
-    difference: float
-    dice: int | None = None
+    play: str  # the play in words
+    value: float  # the mover's expected points still to come
+    difference: float  # value minus the best play's value, 0 or less
+    dice: int | None = None  # number of dice that it throws, or None if it throws none
+    # chance that these dice cast or dispel, or None if it throws no dice
     chance: Fraction | None = None
 
 
 class Advice(NamedTuple):
-    """The advice in a position.
+    """The advice in a position."""
 
-    Attributes:
-        best: the best play in words.
-        value: the mover's expected points still to come.
-        plays: every play, best first.
-        is_exact: whether the values are exact.
-        method: how the values were computed.
-        reason: why the values are not exact, or "" if they are.
-        rolls: the average over rolls of spells after the best play, or None if no spells remain to
-            be rolled.
-    """
-
-    best: str
-    value: float
-    plays: list[AdvisedPlay]
-    is_exact: bool
-    method: str
-    reason: str = ""
+    best: str  # the best play in words
+    value: float  # the mover's expected points still to come
+    plays: list[AdvisedPlay]  # every play, best first
+    is_exact: bool  # whether the values are exact
+    method: str  # how the values were computed
+    reason: str = ""  # why the values are not exact, or "" if they are
+    # the average over rolls of spells after the best play, or None if no spells remain to be rolled
     rolls: RollsSummary | None = None
 
 
@@ -198,12 +181,9 @@ def _chance(names: ScenarioNames, before: Battle, after: Battle) -> Fraction:
 
 
 def advise(position: RequestedPosition, samples: int, *, estimates: bool = False) -> Advice:
-    """Return the advice for a position.
+    """Return the advice for a position, from this many rolls of spells if it cannot evaluate all.
 
-    Args:
-        position: the requested position.
-        samples: number of rolls of spells to sample if there are too many to evaluate all.
-        estimates: see `Judge`.
+    With `estimates`, only positions that take seconds are solved, and all others are estimated.
     """
     if position.selecting is not None:
         judge = Judge(position.scenario, MOST_POSITIONS, estimates=estimates)

@@ -21,10 +21,8 @@ from wfb_gym.view.hidden_sets import ALL_ARMIES, HiddenSet, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
 _SECONDS = 60.0
-_MOST_BYTES = 1 << 28
-"""Memory limit for the public histories; larger games take minutes to build."""
-_NEVER = 0.0005
-"""Probability below which an action is not listed."""
+_MOST_BYTES = 1 << 28  # memory limit for the public histories; larger games take minutes to build
+_NEVER = 0.0005  # probability below which an action is not listed
 
 
 class MixedAdvice(NamedTuple):
@@ -35,23 +33,15 @@ class MixedAdvice(NamedTuple):
 
 
 class HiddenAdvice(NamedTuple):
-    """The advice for a position with hidden items.
+    """The advice for a position with hidden items."""
 
-    Attributes:
-        position: the requested position.
-        mover: the army that decides, 0 or 1.
-        sets: for each army, the sets that it may have from the enemy's perspective.
-        mixtures: the strategy for each set that may have been dealt to the mover.
-        lower: lower bound on the caster's expected points still to come.
-        upper: upper bound on the caster's expected points still to come.
-    """
-
-    position: RequestedPosition
-    mover: int
+    position: RequestedPosition  # the requested position
+    mover: int  # the army that decides, 0 or 1
+    # for each army, the sets that it may have from the enemy's perspective
     sets: tuple[list[HiddenSet], ...]
-    mixtures: list[MixedAdvice]
-    lower: float
-    upper: float
+    mixtures: list[MixedAdvice]  # the strategy for each set that may have been dealt to the mover
+    lower: float  # lower bound on the caster's expected points still to come
+    upper: float  # upper bound on the caster's expected points still to come
 
 
 def advise_hidden(
@@ -85,8 +75,12 @@ def advise_hidden(
             raise PositionError(option, expected, _words(given) or "the scenario's weights")
     start = new_states(1)
     start[0] = battle.state
+
+    def show(histories: int) -> None:
+        show_line(f"building the game: {histories:,} public histories")
+
     try:
-        game = HiddenGame(believed, _MOST_BYTES, _show_histories, start=start)
+        game = HiddenGame(believed, _MOST_BYTES, show, start=start)
     finally:
         show_line("")
     equilibrium = game.solve(GAP, _SECONDS)
@@ -100,10 +94,6 @@ def advise_hidden(
         equilibrium.lower,
         equilibrium.upper,
     )
-
-
-def _show_histories(histories: int) -> None:
-    show_line(f"building the game: {histories:,} public histories")
 
 
 def _decision_of(position: RequestedPosition) -> Battle:

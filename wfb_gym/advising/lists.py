@@ -12,9 +12,6 @@ _SOURCE = "your lists"
 def scenario_of_lists(request: PositionRequest) -> Scenario:
     """Make a one-phase scenario from small lists, as ``advise`` does.
 
-    Args:
-        request: the caster's wizards, and optionally the dice and scrolls.
-
     Raises:
         ValueError: if the lists are invalid.
     """

@@ -13,8 +13,7 @@ from wfb_gym.scenario.sizes import DICE, SPELLS
 from wfb_gym.scenario.spells import LORES_PAGE, lore_spells
 from wfb_gym.suggestions import find_name, name_finder, one_of
 
-SCROLL = "Dispel Scroll"
-"""Name of the item used to dispel a spell."""
+SCROLL = "Dispel Scroll"  # name of the item used to dispel a spell
 _PROFILES = {"1": "Battle Wizard", "2": "Battle Wizard", "3": "Wizard Lord", "4": "Wizard Lord"}
 """Profile (Toughness, Wounds, points) for a wizard described only by its level."""
 _WITHOUT_EQUALS = re.compile(r"(.*?)[\s:]+(\d+(?:\.\d+)?)")
@@ -52,13 +51,6 @@ class PositionRequest:
     spells: Sequence[Sequence[str]] = ()
     rolled: Sequence[Sequence[str]] = ()
     position: str | None = None
-
-
-class RequestedScenario(NamedTuple):
-    """The scenario of a request, and the values of spells without points in the request."""
-
-    scenario: Scenario
-    values: tuple[SpellValue, ...] = ()
 
 
 class KnownSpells(NamedTuple):
@@ -101,8 +93,11 @@ def check_completeness(request: PositionRequest) -> None:
             raise PositionError(f"--{option}", expected, "neither" if missing[1:] else "none")
 
 
-def scenario_of_request(request: PositionRequest) -> RequestedScenario:
-    """Load the scenario, applying the request's wizards, scrolls and ruleset."""
+def scenario_of_request(request: PositionRequest) -> tuple[Scenario, tuple[SpellValue, ...]]:
+    """Load the scenario with the request's wizards, scrolls and ruleset; return the values too.
+
+    These are the values of spells without points in the request.
+    """
     values: list[SpellValue] = []
     if request.scenario is None:
         where = "--wizard"
@@ -126,7 +121,7 @@ def scenario_of_request(request: PositionRequest) -> RequestedScenario:
     if request.scrolls is not None:
         dispeller = _with_scrolls(scenario.dispeller, request.scrolls)
         scenario = scenario_from_dict(dict(scenario) | {"dispeller": dispeller}, where)
-    return RequestedScenario(scenario, tuple(values))
+    return scenario, tuple(values)
 
 
 def known_spells(

@@ -23,8 +23,7 @@ from wfb_gym.transcripts.recording import rng_of_seed, scripted_chooser
 if TYPE_CHECKING:
     from wfb_gym.advising.position import RequestedPosition
 
-_Z95 = 1.959964
-"""Half-width of a 95 % confidence interval, in standard errors."""
+_Z95 = 1.959964  # half-width of a 95 % confidence interval, in standard errors
 _SEED = 0
 _MOST_PATHS = 20_000
 """Maximum number of sequences of rolls and swaps to count; more would be too many to evaluate."""
@@ -40,39 +39,25 @@ class _Situation(NamedTuple):
 
 
 class SpellRoll(NamedTuple):
-    """A single roll of all wizards' spells.
+    """A single roll of all wizards' spells."""
 
-    Attributes:
-        drawn: names of the spells rolled, by army and wizard.
-        swapped: the spell that was swapped for the lore's first spell, by army and wizard.
-        probability: the roll's probability.
-        situation: the situation after the roll.
-    """
-
+    # names of the spells rolled, by army and wizard
     drawn: Mapping[tuple[int, int], tuple[str, ...]]
+    # the spell that was swapped for the lore's first spell, by army and wizard
     swapped: Mapping[tuple[int, int], str]
-    probability: float
-    situation: _Situation
+    probability: float  # the roll's probability
+    situation: _Situation  # the situation after the roll
 
 
 class SpellGain(NamedTuple):
-    """A spell that a wizard may roll, and the army's average points with and without it.
-
-    Attributes:
-        wizard: the wizard's name.
-        army: the wizard's army, 0 or 1.
-        spell: the spell's name.
-        with_it: average points over the rolls that include the spell.
-        without_it: average points over the other rolls.
-        times: number of rolls that include the spell.
-    """
+    """A spell that a wizard may roll, and the army's average points with and without it."""
 
     wizard: str
-    army: int
+    army: int  # the wizard's army, 0 or 1
     spell: str
-    with_it: float
-    without_it: float
-    times: int
+    with_it: float  # average points over the rolls that include the spell
+    without_it: float  # average points over the other rolls
+    times: int  # number of rolls that include the spell
 
     @property
     def gain(self) -> float:
@@ -82,20 +67,14 @@ class SpellGain(NamedTuple):
 
 @dataclass(frozen=True)
 class RollsSummary:
-    """The average over rolls.
+    """The average over rolls."""
 
-    Attributes:
-        value: average points for the first army.
-        half_width: half-width of the 95 % confidence interval, or 0 if all rolls were evaluated.
-        is_complete: whether all rolls were evaluated.
-        rolls: the evaluated rolls.
-        spells: the gain from each spell that a wizard may still roll, best first.
-    """
-
-    value: float
+    value: float  # average points for the first army
+    # half-width of the 95 % confidence interval, or 0 if all rolls were evaluated
     half_width: float
-    is_complete: bool
-    rolls: tuple[SpellRoll, ...]
+    is_complete: bool  # whether all rolls were evaluated
+    rolls: tuple[SpellRoll, ...]  # the evaluated rolls
+    # the gain from each spell that a wizard may still roll, best first
     spells: tuple[SpellGain, ...]
 
     @property

@@ -20,8 +20,7 @@ from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.odds import spell_odds
 
 _MODELS, _TOUGHNESS, _POINTS = 20, 3, 6.0
-_PHASES = 2
-"""Number of phases that count: the caster's own and the enemy's next one."""
+_PHASES = 2  # number of phases that count: the caster's own and the enemy's next one
 _SITUATIONS = {
     "in_combat": " in close combat",
     "fleeing": " that flee",
@@ -31,17 +30,11 @@ _COUNTED = re.compile(r"(\d{1,3})\s+(.+)")
 
 
 class SpellValue(NamedTuple):
-    """The points used for a spell.
-
-    Attributes:
-        spell: name of the spell.
-        points: its expected points when it takes effect, rounded to two decimal places.
-        target: its target in words, or "" for a spell on the caster or the player.
-    """
+    """The points used for a spell."""
 
     spell: str
-    points: float
-    target: str
+    points: float  # its expected points when it takes effect, rounded to two decimal places
+    target: str  # its target in words, or "" for a spell on the caster or the player
 
 
 class SpellTargetError(ValueError):

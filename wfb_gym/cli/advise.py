@@ -29,8 +29,7 @@ _HAPPENED = "earlier events of this phase"
 _MOST_ROWS = 20
 """Maximum number of rolls to list; if there are more, only the most common openings are."""
 _SAMPLES = 20
-_NOTICED = 0.005
-"""Smallest difference in points that is shown."""
+_NOTICED = 0.005  # smallest difference in points that is shown
 
 _EXAMPLES = """\
 examples:
@@ -273,7 +272,7 @@ def _lines(position: "RequestedPosition", advice: "Advice") -> list[str]:
     if advice.plays:
         lines += ["", *align_columns(rows, ">><><")]
     if advice.rolls is not None and advice.rolls.spells:
-        lines += _rolls_lines(position, advice.rolls)
+        lines += _rolls_lines(advice.rolls)
     return lines
 
 
@@ -319,7 +318,7 @@ def _estimate_lines(position: "RequestedPosition", advice: "Advice") -> list[str
     return lines
 
 
-def _rolls_lines(position: "RequestedPosition", rolls: "RollsSummary") -> list[str]:
+def _rolls_lines(rolls: "RollsSummary") -> list[str]:
     """Return each spell's gain, then the rolls, or only the openings if there are many."""
     army = min(spell.army for spell in rolls.spells)  # the caster's spells, if it rolls any
     spells = [spell for spell in rolls.spells if spell.army == army]

@@ -18,10 +18,8 @@ from wfb_gym.view.hidden_sets import redact, sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.odds import cast_odds_rows
 
-NOT_ROLLED = "-"
-"""Placeholder for a chance if no dice are thrown."""
-ESTIMATED = "~"
-"""Prefix that marks an estimated value."""
+NOT_ROLLED = "-"  # placeholder for a chance if no dice are thrown
+ESTIMATED = "~"  # prefix that marks an estimated value
 _MOST_NAMED = 3
 
 
@@ -95,10 +93,6 @@ class ChoiceList:
         An answer matches a choice if any part of the choice's text that starts at a word begins
         with it, such as "fireball", "3 dice" or "scroll". Spaces and punctuation are ignored.
         "pass" means doing nothing.
-
-        Args:
-            battle: the battle at the decision.
-            answer: the answer as typed.
         """
         descriptions = describe_choices(self._names, battle)
         texts = {action: each.text for action, each in descriptions.items()}

@@ -89,11 +89,7 @@ class ConsoleGame:
         """Whether the game was ended with Ctrl-C."""
 
     def play(self, *, always_odds: bool = False) -> None:
-        """Play until the battle ends or the person leaves.
-
-        Args:
-            always_odds: whether to show odds and values at every decision.
-        """
+        """Play until the battle ends or the person leaves."""
         game, narrated = self._game, self._game.narrated
         opening = capital(narrated.opening)
         self._show(f"{narrated.scenario.name}, seed {game.seed}. {opening}.")

@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wfb_gym.cli.parser import Command, UsageError, check_folder
+from wfb_gym.cli.parser import Command, UsageError, check_folder, report_write_errors
 from wfb_gym.cli.scenarios import SpellOptions, select_spells
 
 if TYPE_CHECKING:
@@ -36,11 +36,10 @@ def _run(options: DrawOptions) -> None:
     path = path if path.suffix else path.with_name(f"{path.name}{usual}")
     check_folder("--out", path)
     try:
-        _write(drawing, path)
+        with report_write_errors("--out", path):
+            _write(drawing, path)
     except (ImportError, ValueError) as error:
         raise UsageError(f"--out: {error}") from error
-    except OSError as error:
-        raise UsageError(f"--out: {path}: {error.strerror or error}") from error
     print(path)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wfb_gym.cli.output import align_columns, print_json
-from wfb_gym.cli.parser import Command, UsageError, check_folder, option
+from wfb_gym.cli.parser import Command, UsageError, check_folder, option, report_write_errors
 
 if TYPE_CHECKING:
     from wfb_gym.rosters import ImportedEntry, ImportResult, Roster
@@ -47,7 +47,7 @@ class ImportOptions:
 
 
 def _run(options: ImportOptions) -> None:
-    from wfb_gym.files import atomic_write_text, describe_error
+    from wfb_gym.files import atomic_write_text
     from wfb_gym.rosters import RosterError, import_roster
 
     if options.out is not None:
@@ -67,10 +67,8 @@ def _run(options: ImportOptions) -> None:
     out = options.out or Path(f"{result.scenario.name}.toml")
     if options.out is None and out.exists():
         raise UsageError(f"--out: expected a new file, found {out}: pass --out to replace it")
-    try:
+    with report_write_errors("--out", out):
         atomic_write_text(out, result.toml)
-    except OSError as error:
-        raise UsageError(f"--out: {out}: {describe_error(error)}") from error
     if options.json:
         print_json(_document(result, out))
     else:

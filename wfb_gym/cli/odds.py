@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wfb_gym.cli.output import align_columns, format_exact_points, print_json
-from wfb_gym.cli.parser import Command, UsageError, check_folder, option
+from wfb_gym.cli.parser import Command, UsageError, check_folder, option, report_write_errors
 from wfb_gym.seats import SEATS, seat_number
 
 if TYPE_CHECKING:
@@ -56,16 +56,14 @@ def _run(options: OddsOptions) -> None:
     except ValueError as error:
         raise UsageError(f"--side: {str(error).removeprefix('army: ')}") from error
     if options.html is not None:
-        from wfb_gym.files import atomic_write_text, describe_error
+        from wfb_gym.files import atomic_write_text
 
         try:
             from wfb_gym.render.odds_sheet import html_of
-
-            atomic_write_text(options.html, html_of(sheet))
         except ImportError as error:
             raise UsageError(f"--html: {error}") from error
-        except OSError as error:
-            raise UsageError(f"--html: {options.html}: {describe_error(error)}") from error
+        with report_write_errors("--html", options.html):
+            atomic_write_text(options.html, html_of(sheet))
     if options.json:
         print_json(asdict(sheet))
     elif options.html is not None:

@@ -6,17 +6,11 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
-QUIT = ("q", "quit", "exit")
-"""Answers that leave a game or a round of puzzles."""
+QUIT = ("q", "quit", "exit")  # answers that leave a game or a round of puzzles
 
 
 def read_answer(prompt: str, ask: Callable[[str], str], show: Callable[[str], Any]) -> str:
     """Return a person's answer in lower case.
-
-    Args:
-        prompt: the prompt.
-        ask: function that prompts for an answer.
-        show: function that prints a line.
 
     Raises:
         EOFError: if the person quits.
@@ -33,11 +27,9 @@ def read_answer(prompt: str, ask: Callable[[str], str], show: Callable[[str], An
 
 
 def print_json(document: Any, indent: int | None = 2) -> None:
-    """Print a document as JSON on stdout, escaping characters that stdout cannot encode.
+    """Print a document as JSON on stdout, in a single line if `indent` is None.
 
-    Args:
-        document: the document. Fractions are converted to floats.
-        indent: spaces per level. If None, prints a single line.
+    Fractions are printed as floats, and characters that stdout cannot encode are escaped.
     """
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
     print(json.dumps(document, indent=indent, ensure_ascii=not is_unicode, default=float))

@@ -18,7 +18,8 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from inspect import cleandoc
 from pathlib import Path
@@ -27,8 +28,7 @@ from typing import Any, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 from wfb_gym.suggestions import MAX_LISTED, did_you_mean
 
-COULD_NOT_RUN = 2
-"""Exit status after invalid input."""
+COULD_NOT_RUN = 2  # exit status after invalid input
 OptionsT = TypeVar("OptionsT")
 
 
@@ -38,26 +38,18 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """A command in a program that has several.
+    """A command in a program that has several."""
 
-    Attributes:
-        name: name on the command line.
-        help: line in the list of commands.
-        options: dataclass that declares its options.
-        run: function that runs the command. Raises `UsageError` if the input is invalid.
-        description: text at the start of its help.
-        epilog: text at the end of its help.
-        is_interactive: whether it waits for input, so that progress lines would get in the way.
-        describe_extra: function that returns an error message for arguments that match no option.
-    """
-
-    name: str
-    help: str
-    options: type[Any]
+    name: str  # name on the command line
+    help: str  # line in the list of commands
+    options: type[Any]  # dataclass that declares its options
+    # Function that runs the command. Raises `UsageError` if the input is invalid.
     run: Callable[[Any], object]
-    description: str
-    epilog: str = ""
+    description: str  # text at the start of its help
+    epilog: str = ""  # text at the end of its help
+    # whether it waits for input, so that progress lines would get in the way
     is_interactive: bool = False
+    # function that returns an error message for arguments that match no option
     describe_extra: Callable[[argparse.Namespace, list[str]], str] | None = None
 
 
@@ -132,9 +124,6 @@ def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
     be repeated, or takes several values if `nargs` is given. Help texts come from the "Attributes:"
     section in the docstring.
 
-    Args:
-        parser: the parser.
-        options: the dataclass.
     """
     hints, meanings = get_type_hints(options), _meanings(options)
     places: dict[str, Any] = {}
@@ -271,6 +260,15 @@ def _number(text: str) -> float:
 
 
 _CONVERTERS: dict[Any, Callable[[str], Any]] = {int: whole_number, float: _number}
+
+
+@contextmanager
+def report_write_errors(option: str, path: str | Path) -> Iterator[None]:
+    """Raise a `UsageError` that names the option and its file if the block cannot write it."""
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"{option}: {path}: {error.strerror or error}") from error
 
 
 def check_folder(option: str, path: str | Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wfb_gym._commands import INTERRUPTED
 from wfb_gym._progress import printed_lines, show_line
-from wfb_gym.cli.parser import Command, UsageError, check_folder, option
+from wfb_gym.cli.parser import Command, UsageError, check_folder, option, report_write_errors
 from wfb_gym.cli.practise import offer_practice
 from wfb_gym.opponents.policy_spec import NAMES, SHIPPED
 from wfb_gym.seats import SEATS, seat_number
@@ -223,10 +223,9 @@ def _write_review(transcript: "Transcript", path: str) -> None:
         reviewed = review(transcript, progress=show_progress)
     finally:
         show_line("")
-    try:
-        atomic_write_text(path, review_page(reviewed))
-    except OSError as error:
-        raise UsageError(f"--html: {path}: {error.strerror or error}") from error
+    page = review_page(reviewed)
+    with report_write_errors("--html", path):
+        atomic_write_text(path, page)
     for army, name in enumerate(reviewed.names.armies):
         print(f"{capital(name)}: {reviewed.summary(army)}")
     print(f"The review is in {path}.")

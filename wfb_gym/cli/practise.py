@@ -230,12 +230,6 @@ def _review_games(
     """Review games that were not reviewed yet, in order, until a time limit or Ctrl-C.
 
     Games that cannot be reviewed are left out, with a message on stderr.
-
-    Args:
-        games: the games.
-        review: `game_history.review_game` or the method of a history.
-        seconds: time limit in seconds.
-        show: function that prints a line.
     """
     from wfb_gym.files import describe_error
 
@@ -386,11 +380,6 @@ def offer_practice(
     """Save a finished game in the history, and offer to learn from its mistakes.
 
     A problem with the history is reported on stderr and stops nothing.
-
-    Args:
-        transcript: the game.
-        ask: function that prompts for an answer.
-        show: function that prints a line.
 
     Raises:
         KeyboardInterrupt: if the person pressed Ctrl-C at a puzzle.

@@ -13,12 +13,9 @@ from wfb_gym.cli.parser import Command, UsageError, flag_of, option, whole_numbe
 MOST_DICE = 24
 """Maximum number of dice in one roll, and maximum absolute bonus. Copied from
 `wfb_gym.scenario.sizes.DICE`, as importing it would take as long as the rest of the command."""
-HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE
-"""Highest possible total of dice and bonus."""
-TABLE_DICE = range(1, 7)
-"""Numbers of dice in the table that is shown if no number is given."""
-ALL_DICE = math.inf
-"""Value of ``--dispel`` if it is given without a number."""
+HIGHEST_TOTAL = MOST_DICE * 6 + MOST_DICE  # highest possible total of dice and bonus
+TABLE_DICE = range(1, 7)  # numbers of dice in the table that is shown if no number is given
+ALL_DICE = math.inf  # value of ``--dispel`` if it is given without a number
 
 _Chance = tuple[str, str, Fraction]
 """A chance: its JSON key ("" if it is left out of the JSON output), its label, and its value."""

@@ -4,14 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wfb_gym.cli.parser import Command, UsageError, check_folder, option, whole_number
+from wfb_gym.cli.parser import (
+    Command,
+    UsageError,
+    check_folder,
+    option,
+    report_write_errors,
+    whole_number,
+)
 from wfb_gym.seats import SEATS
 
 NUM_ENVS = 128
-ROLLOUT = 16
-"""Decisions of each environment between two updates."""
-GRADES = 10
-"""Approximate maximum number of points on the learning curve after the first."""
+ROLLOUT = 16  # decisions of each environment between two updates
+GRADES = 10  # approximate maximum number of points on the learning curve after the first
 DPI = 120
 
 
@@ -81,11 +86,9 @@ def _run(options: TrainOptions) -> None:
         if left <= 0:
             break
         model.learn(min(share, left), reset_num_timesteps=False)
-    try:
+    with report_write_errors("--out", path):
         model.save(path)
         _draw(curve, f"{scenario.name}, {options.seat}", path.with_suffix(".png"))
-    except OSError as error:
-        raise UsageError(f"--out: {path}: {error.strerror or error}") from error
     print(f"saved {path} and {path.with_suffix('.png')}")
 
 

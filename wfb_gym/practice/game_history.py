@@ -44,13 +44,10 @@ from wfb_gym.transcripts.transcript import MAX_BYTES, Transcript, TranscriptErro
 from wfb_gym.view.hidden_sets import ALL_ARMIES
 from wfb_gym.view.names import ScenarioNames
 
-FOLDER_VARIABLE = "WFB_GYM_HISTORY_DIR"
-"""Environment variable with the folder, or `OFF`."""
+FOLDER_VARIABLE = "WFB_GYM_HISTORY_DIR"  # environment variable with the folder, or `OFF`
 OFF = "off"
-MOST_GAMES = 200
-"""Maximum number of games in the folder; the oldest are deleted first."""
-MOST_BYTES = 2**26
-"""Maximum total size of the games, in bytes."""
+MOST_GAMES = 200  # maximum number of games in the folder; the oldest are deleted first
+MOST_BYTES = 2**26  # maximum total size of the games, in bytes
 _REVIEW_BYTES = 2**22
 """Maximum size of a stored review, in bytes. The largest bundled battle takes 0.2 MB."""
 _TRANSCRIPT, _REVIEW = ".jsonl", ".review.json"
@@ -86,27 +83,17 @@ class _StoredDecision(BaseModel):
 
 
 class StoredReview(BaseModel):
-    """The contents of a stored review.
-
-    Attributes:
-        format: "wfb_gym review".
-        version: version of the format.
-        transcript: hash of the transcript file.
-        sources: hash of the code that computed the values.
-        is_complete: whether all decisions were analysed within the time limit.
-        solved: events of the decisions whose puzzles were solved at once.
-        decisions: the analysed decisions.
-    """
+    """The contents of a stored review."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     format: Literal["wfb_gym review"]
-    version: Literal[1]
-    transcript: _Digest
-    sources: _Digest
-    is_complete: bool
-    solved: tuple[_Index, ...]
-    decisions: tuple[_StoredDecision, ...]
+    version: Literal[1]  # version of the format
+    transcript: _Digest  # hash of the transcript file
+    sources: _Digest  # hash of the code that computed the values
+    is_complete: bool  # whether all decisions were analysed within the time limit
+    solved: tuple[_Index, ...]  # events of the decisions whose puzzles were solved at once
+    decisions: tuple[_StoredDecision, ...]  # the analysed decisions
 
     @property
     def decision_values(self) -> dict[int, DecisionValues]:

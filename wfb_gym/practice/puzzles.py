@@ -21,10 +21,8 @@ from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.odds import cast_odds_rows, dispel_odds
 from wfb_gym.view.position import PositionView, view_position
 
-TOLERANCE = 0.1
-"""Part of the points lost in the game that a right answer may lose."""
-MOST_EVENTS = 8
-"""Maximum number of earlier events in a puzzle."""
+TOLERANCE = 0.1  # part of the points lost in the game that a right answer may lose
+MOST_EVENTS = 8  # maximum number of earlier events in a puzzle
 _KIND_WORDS = {
     ActionKind.PASS: "doing nothing",
     ActionKind.DICE: "throwing dice",

@@ -6,10 +6,8 @@ from typing import NamedTuple
 
 from wfb_gym.transcripts.review import Review
 
-FEWEST = 10
-"""Minimum number of decisions for an interval."""
-_QUANTILE = 1.96
-"""Quantile of the normal distribution for a 95 % interval."""
+FEWEST = 10  # minimum number of decisions for an interval
+_QUANTILE = 1.96  # quantile of the normal distribution for a 95 % interval
 _BARS = "▁▂▃▄▅▆▇█"
 
 

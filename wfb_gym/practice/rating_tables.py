@@ -10,8 +10,7 @@ CAPTION = """\
 LOST: points per decision. Exact values and estimates are never averaged together.
 EXACT: part of the decisions whose values are exact. ±: 95 % interval, from 10 decisions on."""
 _COLUMNS = ("DECISIONS", "EXACT", "LOST (EXACT)", "LOST (ESTIMATED)")
-_MOST_GAMES = 20
-"""Maximum number of games in a table."""
+_MOST_GAMES = 20  # maximum number of games in a table
 
 
 def seat_table(games: Sequence[SavedGame]) -> list[tuple[str, ...]]:
