@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.engine.battle import Battle
 from wfb_gym.scenario import Scenario
-from wfb_gym.view.armies import FLEES, ArmyView, ItemView, SpellStatus, SpellView, UnitView
+from wfb_gym.view.armies import FLEES, ArmyView, ItemView, SpellStatus, UnitView
 from wfb_gym.view.events import Event, redact_events
 from wfb_gym.view.hidden_sets import armies_known, chances_words
 from wfb_gym.view.names import (
@@ -29,8 +29,7 @@ from wfb_gym.view.names import (
 from wfb_gym.view.position import PositionView, view_position
 
 _BOLD, _DIM = "1", "2"
-_ARMIES = ("31", "34")
-"""The armies' ANSI colours: red and blue."""
+_ARMIES = ("31", "34")  # the armies' ANSI colours: red and blue
 _NOT_DIMMED = (SpellStatus.CASTABLE, SpellStatus.PENDING, SpellStatus.IN_PLAY)
 _BAR = 10
 _DIE = "\N{BLACK SQUARE}"
@@ -41,8 +40,7 @@ _TERRAIN = {
 }  # fmt: skip
 _LINE = 2.0
 """Depth of the battlefield per line of the map, in inches: letters are twice as high as wide."""
-_TOUCHED = 0.35
-"""Fraction of a square that a shape must cover for the square to be marked."""
+_TOUCHED = 0.35  # fraction of a square that a shape must cover for the square to be marked
 _DIRECTIONS = ("up", "up right", "right", "down right", "down", "down left", "left", "up left")
 
 
@@ -96,13 +94,7 @@ def event_lines(events: Iterable[Event], style: AnsiStyle) -> Iterator[str]:
 
 
 def position_lines(view: PositionView, style: AnsiStyle, *, points: bool = False) -> Iterator[str]:
-    """Yield the lines that show a position: score, dice, characters, spells, items and units.
-
-    Args:
-        view: the position.
-        style: adds colours.
-        points: whether to show the expected points of spells that can be cast.
-    """
+    """Yield the lines that show a position: score, dice, characters, spells, items and units."""
     yield style(f"{view.scenario}, {view.stage}: {view.score}", _BOLD)
     for army in view.armies:
         heading = f"{capital(army.words)}{', you' if army.army == view.viewer else ''}"
@@ -123,12 +115,7 @@ def position_lines(view: PositionView, style: AnsiStyle, *, points: bool = False
 
 
 def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
-    """Yield a map of the battlefield and its key; a line is 2 inches deep, a letter 1 inch wide.
-
-    Args:
-        scenario: the scenario.
-        battle: the visible position.
-    """
+    """Yield a map of the battlefield and its key; a line is 2 inches deep, a letter 1 inch wide."""
     field = scenario.battlefield
     if field is None:
         yield "There is no battlefield: every target is in range and in sight."
@@ -160,7 +147,8 @@ def battlefield_lines(scenario: Scenario, battle: Battle) -> Iterator[str]:
                 description += f", with {', '.join(within)}" if within else ""
             letter = next(letters, "?")
             _draw(squares, shape, letter)
-            keys.append(f"{letter} {name}: {description}, looks {_compass(facing)}")
+            looks = _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
+            keys.append(f"{letter} {name}: {description}, looks {looks}")
     edge = f"+{'-' * squares.shape[1]}+"
     yield from [edge, *(f"|{''.join(row)}|" for row in squares[::-1]), edge]
     yield f'{field.width:g}" by {field.depth:g}"; up is away from {view.armies[0].words}'
@@ -176,11 +164,6 @@ def _draw(squares: NDArray[np.str_], shape: Any, letter: str) -> None:
     covered = area(intersection(box(x, _LINE * y, x + 1, _LINE * (y + 1)), shape))
     holds_middle = (x == int(shape.centroid.x)) & (y == int(shape.centroid.y / _LINE))
     squares[holds_middle | (covered > _TOUCHED * _LINE)] = letter
-
-
-def _compass(facing: float) -> str:
-    """Return the map direction for a facing in degrees."""
-    return _DIRECTIONS[round(facing / 45.0) % len(_DIRECTIONS)]
 
 
 def _dice(army: ArmyView, style: AnsiStyle) -> str:
@@ -209,18 +192,13 @@ def _characters(army: ArmyView, style: AnsiStyle, point: str) -> Iterator[str]:
             yield style(f"{'':8}{spells:<28} {SpellStatus.UNKNOWN.value}", _DIM)
         for spell in who.spells:
             if spell.status != SpellStatus.UNKNOWN:
-                row = _spell_row(spell)
+                name = f"{spell.name} ({spell.item})" if spell.item else spell.name
+                row = f"   {spell.value:>4} {name:<28} {spell.words}".rstrip()
                 if point and spell.status == SpellStatus.CASTABLE and spell.points is not None:
                     row += f", {plural_points(spell.points, point)}"
                 yield row if spell.status in _NOT_DIMMED else style(row, _DIM)
         if who.items:
             yield f"{'':8}items: {_items(who.items)}"
-
-
-def _spell_row(spell: SpellView) -> str:
-    """Return the line for a spell, with its casting value, or its power level and item."""
-    name = f"{spell.name} ({spell.item})" if spell.item else spell.name
-    return f"   {spell.value:>4} {name:<28} {spell.words}".rstrip()
 
 
 def _items(items: Sequence[ItemView]) -> str:

@@ -31,8 +31,7 @@ LEGEND: dict[SpellStatus, Colour] = {
 }
 """Background colours for spells by status, where they differ from the panel's colour."""
 
-_FONT = 0.64
-"""Font size, as a fraction of the line height."""
+_FONT = 0.64  # font size, as a fraction of the line height
 _MOST_DISCS = 6
 """Maximum number of wounds drawn as discs for one character; more are written as a number."""
 _TALLEST, _LEAST = 28, 18

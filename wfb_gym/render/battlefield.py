@@ -22,20 +22,15 @@ from wfb_gym.seats import SEATS
 if TYPE_CHECKING:
     from wfb_gym.engine.battle import Battle
 
-MARGIN = 4.0
-"""Margin around the models, in inches."""
+MARGIN = 4.0  # margin around the models, in inches
 _SHOWN = ("unit_wounds", "wounds", "fleeing")
 """State fields that a drawing without a spell depends on."""
 _LAYERS = ("touch", "lost", "unit", "character", "wizard", "front", "combat", "outline")
 """Roles of piece shapes in drawing order, from back to front; the ground is drawn first."""
-_LEAST_WIDTH = 24.0
-"""Minimum width of a picture, in inches."""
-_FRONT = 0.55
-"""Size of the triangle that shows a piece's front, in inches."""
-_THIN = 2.0
-"""Minimum width of terrain that has its name written on it, in inches."""
-_TOUCH = 0.6
-"""Margin around a piece within which it reacts to the pointer, in inches."""
+_LEAST_WIDTH = 24.0  # minimum width of a picture, in inches
+_FRONT = 0.55  # size of the triangle that shows a piece's front, in inches
+_THIN = 2.0  # minimum width of terrain that has its name written on it, in inches
+_TOUCH = 0.6  # margin around a piece within which it reacts to the pointer, in inches
 
 
 class _Piece(NamedTuple):
@@ -99,16 +94,17 @@ def draw_battlefield(
         shapes += _point_shapes(None if spell is None else spell[0], points, pieces, font)
     marks = [extent_of(shape.parts) for shape in shapes if shape.role in ("front", "point")]
     ground = [extent_of(shape.parts) for shape in shapes if shape.role == "terrain"]
-    names = write_names(_named(scenario, pieces, aimed, shapes), marks, ground, extent, font)
-    shapes += names.shapes
+    named = _named(scenario, pieces, aimed, shapes)
+    names, key = write_names(named, marks, ground, extent, font)
+    shapes += names
     armies = [army.name or side for side, army in scenario.keyed_armies()]
     title = f"{scenario.name}: {' against '.join(armies)}"
     title += f"; {aimed.title}" if aimed else ""
     captions = Captions(extent, font)
-    if names.key:
-        captions.add_key(armies, names.key)
+    if key:
+        captions.add_key(armies, key)
     if legend:
-        captions.add_legend([] if names.key else armies, shapes)
+        captions.add_legend([] if key else armies, shapes)
         captions.add_title(title)
     styled = (each._replace(style=style_of(each)) for each in (*shapes, *captions.shapes))
     return Drawing(captions.extent, tuple(styled), title, font / 10)
@@ -124,9 +120,12 @@ def standing_pieces(battle: "Battle") -> bytes:
 
 def _polygons_of(shape: Any) -> list[Points]:
     """Return the corners of each non-empty polygon in a shapely geometry."""
+    return [tuple(polygon.exterior.coords[:-1]) for polygon in _parts_of(shape, "Polygon")]
+
+
+def _parts_of(shape: Any, *kinds: str) -> list[Any]:
     parts = getattr(shape, "geoms", [shape])
-    polygons = [part for part in parts if part.geom_type == "Polygon" and not part.is_empty]
-    return [tuple(polygon.exterior.coords[:-1]) for polygon in polygons]
+    return [part for part in parts if part.geom_type in kinds and not part.is_empty]
 
 
 def _pieces(scenario: Scenario, battle: "Battle | None") -> list[_Piece]:
@@ -331,15 +330,8 @@ def _reach(aimed: _Aimed | None, extent: Extent) -> Iterator[Shape]:
         yield Shape("reach", "polygon", tuple(_polygons_of(both)))
     for role, ground in (("range", near), ("arc", seen)):
         if ground is not None:
-            lines = _lines_of(ground.boundary.intersection(box))
-            yield Shape(role, "line", tuple(lines))
-
-
-def _lines_of(shape: Any) -> list[Points]:
-    """Return the coordinates of each line in a shapely geometry."""
-    parts = getattr(shape, "geoms", [shape])
-    kinds = "LineString", "LinearRing"
-    return [tuple(line.coords) for line in parts if line.geom_type in kinds and not line.is_empty]
+            lines = _parts_of(ground.boundary.intersection(box), "LineString", "LinearRing")
+            yield Shape(role, "line", tuple(tuple(line.coords) for line in lines))
 
 
 def _comet_points(scenario: Scenario, aimed: _Aimed | None) -> Points:

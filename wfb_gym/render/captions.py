@@ -12,8 +12,7 @@ LETTERS = 38
 """Picture width divided by font size; text is about 10 pixels high on a 390-pixel screen."""
 _MOST_LEADERS = 3
 """Maximum number of names with a leader line; if more are needed, names are replaced by tags."""
-_SCALE = 6.0
-"""Length of the scale bar, in inches."""
+_SCALE = 6.0  # length of the scale bar, in inches
 
 
 class Named(NamedTuple):
@@ -24,21 +23,14 @@ class Named(NamedTuple):
     who: Shape  # template for its label: army, code, states and note
 
 
-class Names(NamedTuple):
-    """The names on a picture, or the tags that replace them."""
-
-    shapes: list[Shape]
-    key: list[tuple[str, Named]]  # the tags and their meanings; empty if names are written out
-
-
 def write_names(
     named: Sequence[Named],
     marks: Sequence[Extent],
     ground: Sequence[Extent],
     extent: Extent,
     font: float,
-) -> Names:
-    """Place all names next to their anchors, or use tags if they do not fit.
+) -> tuple[list[Shape], list[tuple[str, Named]]]:
+    """Place all names next to their anchors, or return tags and their meanings if they do not fit.
 
     Names do not fit if one of them covers something, leaves the picture or is nearer to another
     name's anchor, or if more than `_MOST_LEADERS` need a leader line.
@@ -70,9 +62,9 @@ def write_names(
     covering |= any(box.cut(extent) != box for box in boxes)
     covering |= any(_misleads(each, box, named) for each, box in zip(named, boxes, strict=True))
     if not covering and len(leaders) <= _MOST_LEADERS:
-        return Names([*leaders, *names], [])
+        return [*leaders, *names], []
     tags = _tags(named)
-    return Names(write((tag,) for tag in tags)[1], list(zip(tags, named, strict=True)))
+    return write((tag,) for tag in tags)[1], list(zip(tags, named, strict=True))
 
 
 def _misleads(one: Named, box: Extent, named: Iterable[Named]) -> bool:
@@ -173,12 +165,7 @@ class Captions:
         return bottom
 
     def add_legend(self, armies: Sequence[str], shapes: Iterable[Shape]) -> None:
-        """Add a legend in rows for the marks used in the picture.
-
-        Args:
-            armies: the armies' names, to explain their colours, or empty to leave these out.
-            shapes: the shapes in the picture.
-        """
+        """Add a legend for the shapes' marks and, if any are named, for the armies' colours."""
         font = self._font
         shown = {shape.role for shape in shapes} | {s for shape in shapes for s in shape.states}
         entries = [(_swatch("unit", army), name) for army, name in enumerate(armies)]

@@ -14,34 +14,25 @@ ARMIES: tuple[Colour, Colour] = ((44, 88, 150), (160, 48, 44))
 PALE: tuple[Colour, Colour] = ((206, 219, 238), (240, 210, 206))
 """Light versions of these, used behind text."""
 
-TURN: Colour = (226, 150, 20)
-"""Marks the army that decides or rolls."""
-SIX: Colour = (240, 190, 60)
-"""Dice that show a double 6."""
-ONE: Colour = (226, 120, 110)
-"""Dice that show a double 1."""
-BONE: Colour = (250, 246, 234)
-"""All other dice."""
+TURN: Colour = (226, 150, 20)  # marks the army that decides or rolls
+SIX: Colour = (240, 190, 60)  # dice that show a double 6
+ONE: Colour = (226, 120, 110)  # dice that show a double 1
+BONE: Colour = (250, 246, 234)  # all other dice
 WOUND: Colour = (190, 40, 40)
-GONE: Colour = (222, 216, 204)
-"""Background of lost models and past phases."""
+GONE: Colour = (222, 216, 204)  # background of lost models and past phases
 
 CASTABLE: Colour = (214, 234, 205)
 PENDING: Colour = (252, 216, 130)
 IN_PLAY: Colour = (218, 204, 240)
 TRIED: Colour = (232, 227, 216)
 FORGOTTEN: Colour = (236, 196, 190)
-FLIGHT: Colour = (248, 232, 182)
-"""Background of the remaining models in a fleeing unit."""
+FLIGHT: Colour = (248, 232, 182)  # background of the remaining models in a fleeing unit
 
-FIELD: Colour = (250, 247, 238)
-"""The ground of a battlefield."""
+FIELD: Colour = (250, 247, 238)  # the ground of a battlefield
 UNITS: tuple[Colour, Colour] = ((66, 112, 178), (232, 148, 116))
 """Models in the first and second army; they also differ in brightness, for colour-blind viewers."""
-MAGIC: Colour = (248, 208, 40)
-"""Wizards on a battlefield."""
-LEGAL: Colour = (0, 122, 88)
-"""Outline of legal targets."""
+MAGIC: Colour = (248, 208, 40)  # wizards on a battlefield
+LEGAL: Colour = (0, 122, 88)  # outline of legal targets
 TERRAIN: dict[str, Colour] = {
     "wood": (190, 214, 176),
     "hill": (229, 214, 184),

@@ -17,10 +17,8 @@ from wfb_gym.seats import SEATS
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-SVG_WIDTH = 780
-"""Width of an SVG's view box; the SVG scales to the page's width."""
-IMAGE_WIDTH = 1200
-"""Default image width, in pixels."""
+SVG_WIDTH = 780  # width of an SVG's view box; the SVG scales to the page's width
+IMAGE_WIDTH = 1200  # default image width, in pixels
 _SUPERSAMPLING = 2
 _HALO_OPACITY = 0.8
 
@@ -245,8 +243,7 @@ def _dashed(line: Sequence[Point], dash: float) -> Iterator[list[Point]]:
 
 # --- words of an image ---------------------------------------------------------------------
 
-_SPACE = 0.3
-"""Width of a space, as a fraction of the font size; the font's own space is too narrow."""
+_SPACE = 0.3  # width of a space, as a fraction of the font size; the font's own space is too narrow
 _REPLACEMENTS = {"–": "-", "—": "-", "…": "...", "×": "x", "−": "-", "ß": "ss", "æ": "ae", "ø": "o"}  # noqa: RUF001
 """Replacements for characters missing from Pillow's default font."""
 

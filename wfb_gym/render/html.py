@@ -117,13 +117,9 @@ def event_html(event: Event) -> str:
     words = event.words
     if event.faces:  # shown as dice, so remove them from the words
         words = capital(words.removeprefix(f"{' '.join(map(str, event.faces))}: "))
-    return render_macro("event", event, words, _marked(event))
-
-
-def _marked(event: Event) -> list[tuple[int, str]]:
-    """Return an event's faces, each marked "six" or "one" in a double that matters, else ""."""
-    kinds = {6: "six", 1: "one"}
-    return [(face, kinds[face] if face in doubled(event) else "") for face in event.faces]
+    kinds = {6: "six", 1: "one"}  # marks faces of a double that matters
+    marked = [(face, kinds[face] if face in doubled(event) else "") for face in event.faces]
+    return render_macro("event", event, words, marked)
 
 
 # --- choices and odds ----------------------------------------------------------------------

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.render.shapes import Extent
 
-LINE_HEIGHT = 1.15
-"""Distance between lines, as a multiple of the font size."""
+LINE_HEIGHT = 1.15  # distance between lines, as a multiple of the font size
 _WIDTHS = {
     **dict.fromkeys("iljI.,:;'!|[]()", 0.31),
     **dict.fromkeys('frt -/"*', 0.37),
@@ -22,22 +21,18 @@ _WIDTHS = {
     **dict.fromkeys("mwMW@%", 0.92),
 }
 """Letter widths, as multiples of the font size."""
-_WIDTH = 0.58
-"""Width of every other letter."""
+_WIDTH = 0.58  # width of every other letter
 _STEPS = (0.3, 0.9, 1.6, 2.4, 3.3, 4.3, 5.4, 6.6, 8.0)
 """Candidate gaps between a label and its anchor, as multiples of the font size."""
 _COVERS_LABEL, _COVERS_PIECE, _LEAVES, _PER_LINE = 400.0, 30.0, 1000.0, 0.25
 """Costs of a position: per area of labels covered, of obstacles covered and outside the extent, and
 per line. Areas are in squares of the font size."""
-_COVERS_GROUND = 0.5
-"""Cost per area of covered ground, except for labels of points."""
+_COVERS_GROUND = 0.5  # cost per area of covered ground, except for labels of points
 _SHIFTS = (0.0, -0.25, 0.25, -0.5, 0.5, -0.9, 0.9)
 """Candidate shifts along the anchor: horizontally as a fraction of the label's width, vertically as
 a fraction of three font sizes."""
-_ASIDE = 0.5
-"""Extra cost for a position to the left or right rather than above or below."""
-_ROUNDS = 3
-"""Number of passes over all labels; each pass improves the labels one at a time."""
+_ASIDE = 0.5  # extra cost for a position to the left or right rather than above or below
+_ROUNDS = 3  # number of passes over all labels; each pass improves the labels one at a time
 
 
 class Label(NamedTuple):
@@ -108,7 +103,9 @@ def place_labels(
     size: float,
     ground: Sequence[Extent] = (),
 ) -> list[Placed]:
-    """Find a position for each label within an extent, near its anchor.
+    """Return a position for each label within an extent, near its anchor.
+
+    Labels only overlap if there is not enough space.
 
     Args:
         labels: the labels, in the order in which to place them.
@@ -116,10 +113,6 @@ def place_labels(
         extent: the area that labels must stay inside.
         size: font size.
         ground: areas that labels should avoid if possible, with lower priority.
-
-    Returns:
-        A position for each label, in the same order. Labels only overlap if there is not enough
-        space.
     """
     blocked, soft = (np.array(each).reshape(-1, 4) for each in (obstacles, ground))
     choices = [_choices(label, size) for label in labels]

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SIZE = (1280, 720)
-"""Default width and height of a picture, in pixels."""
-LEAST_SIZE = (640, 360)
-"""Minimum width and height of a picture, in pixels."""
+SIZE = (1280, 720)  # default width and height of a picture, in pixels
+LEAST_SIZE = (640, 360)  # minimum width and height of a picture, in pixels
 _MOST_EVENTS = 30
 
 

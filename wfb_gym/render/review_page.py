@@ -24,10 +24,8 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.review import NOTICED, Review, ReviewedAction, ReviewedDecision
 from wfb_gym.view.position import view_position
 
-_WIDE, _HIGH, _EDGE = 700, 130, 6
-"""Width, height and margin of the curve."""
-_MOST_CHOICES = 14
-"""Maximum number of choices in a decision's table."""
+_WIDE, _HIGH, _EDGE = 700, 130, 6  # width, height and margin of the curve
+_MOST_CHOICES = 14  # maximum number of choices in a decision's table
 
 
 def review_page(review: Review) -> str:

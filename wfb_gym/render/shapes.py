@@ -99,38 +99,30 @@ class Style(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """Polygons, lines, ellipses or words drawn in one style.
+    """Polygons, lines, ellipses or words drawn in one style."""
 
-    Attributes:
-        role: its meaning. On a battlefield: "ground", "terrain" (its kind is a state), "unit",
-            "wizard", "character" (not a wizard), "lost" (lost models), "front" (a triangle that
-            points forward), "combat" (a cross that marks close combat), "outline" (around legal
-            targets and the caster), "touch" (invisible, reacts to the pointer), "range" and "arc"
-            (of a spell), "reach" (inside both), "point" (a target for a Comet), "name", "leader"
-            (line from a name to its owner), "key", "words", "scale". In a picture of a position:
-            "box", "bar", "die", "pip", "disc", "words".
-        kind: "polygon", "line", "ellipse" (each part is the corners of its bounding box) or "label"
-            (the only part is the box of its text).
-        parts: corners of each polygon, or points of each line.
-        army: 0 for the first army, 1 for the second, or None if it belongs to neither.
-        code: number of the unit or character (see `wfb_gym.scenario.battlefield.target_number`), or
-            index of a "point" into its army's points. None for other shapes.
-        name: name of the unit, character or piece of terrain.
-        states: "fleeing", "gone", and with a spell "caster", "legal" or "illegal".
-        text: a label's lines.
-        note: description, shown as a tooltip.
-        style: style.
-    """
-
+    # Its meaning. On a battlefield: "ground", "terrain" (its kind is a state), "unit", "wizard",
+    # "character" (not a wizard), "lost" (lost models), "front" (a triangle that points forward),
+    # "combat" (a cross that marks close combat), "outline" (around legal targets and the caster),
+    # "touch" (invisible, reacts to the pointer), "range" and "arc" (of a spell), "reach" (inside
+    # both), "point" (a target for a Comet), "name", "leader" (line from a name to its owner),
+    # "key", "words", "scale". In a picture of a position: "box", "bar", "die", "pip", "disc",
+    # "words".
     role: str
+    # "polygon", "line", "ellipse" (each part is the corners of its bounding box) or "label" (the
+    # only part is the box of its text)
     kind: Kind
-    parts: tuple[Points, ...]
+    parts: tuple[Points, ...]  # corners of each polygon, or points of each line
+    # 0 for the first army, 1 for the second, or None if it belongs to neither
     army: int | None = None
+    # Number of the unit or character (see `wfb_gym.scenario.battlefield.target_number`), or index
+    # of a "point" into its army's points. None for other shapes.
     code: int | None = None
-    name: str = ""
+    name: str = ""  # name of the unit, character or piece of terrain
+    # "fleeing", "gone", and with a spell "caster", "legal" or "illegal"
     states: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    note: str = ""
+    text: tuple[str, ...] = ()  # a label's lines
+    note: str = ""  # description, shown as a tooltip
     style: Style = Style()
 
 

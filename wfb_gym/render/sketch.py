@@ -13,8 +13,7 @@ from wfb_gym.render.dice import PIPS
 from wfb_gym.render.labels import LINE_HEIGHT, fill_lines, shorten, text_width
 from wfb_gym.render.shapes import Align, Extent, Kind, Points, Shape, Style
 
-LEADING = 1.3
-"""Line spacing within a paragraph, as a multiple of the font size."""
+LEADING = 1.3  # line spacing within a paragraph, as a multiple of the font size
 _LEAST_SHRINK = 0.72
 """Minimum font size for text that is too wide, as a fraction of the requested size."""
 _ALIGNS: dict[Align, float] = {"start": 0.0, "middle": 0.5, "end": 1.0}
@@ -110,11 +109,7 @@ class Sketch:
 def fit_lines(
     words: str, sizes: Sequence[float], width: float, height: float
 ) -> tuple[float, tuple[str, ...]]:
-    """Break text into lines in the first font size that fits, truncating it if none does.
-
-    Returns:
-        The font size and the lines.
-    """
+    """Return the first font size in which text fits, and its lines; truncated if none does."""
     for size in sizes:
         most = max(1, int(height / (size * LEADING) + 1e-6))
         lines = fill_lines(words, size, width)

@@ -4,25 +4,29 @@ from wfb_gym.render import colours
 from wfb_gym.render.colours import Colour
 from wfb_gym.render.shapes import Shape, Style
 
+_FIXED = {
+    "ground": Style(colours.FIELD, colours.LINE, 1.0),
+    "reach": Style(colours.SIX, opacity=0.22),
+    "range": Style(edge=colours.TURN, width=2.0),
+    "arc": Style(edge=colours.TURN, width=2.0, dashes=6.0),
+    "touch": Style(),
+    "combat": Style(edge=colours.INK, width=2.5),
+    "point": Style(edge=colours.INK, width=1.5),
+    "scale": Style(edge=colours.INK, width=2.5),
+}
+"""Styles that depend only on the role."""
+
 
 def style_of(shape: Shape) -> Style:
     """Return a shape's style."""
     if shape.kind == "label":
         return _style_of_label(shape)
+    if shape.role in _FIXED:
+        return _FIXED[shape.role]
     army = shape.army or 0
     match shape.role:
-        case "ground":
-            return Style(colours.FIELD, colours.LINE, 1.0)
         case "terrain":
             return Style(colours.TERRAIN[shape.states[0]], colours.FADED, 0.5)
-        case "reach":
-            return Style(colours.SIX, opacity=0.22)
-        case "range":
-            return Style(edge=colours.TURN, width=2.0)
-        case "arc":
-            return Style(edge=colours.TURN, width=2.0, dashes=6.0)
-        case "touch":
-            return Style()
         case "lost":
             return Style(edge=colours.ARMIES[army], width=0.5, dashes=2.0)
         case "outline":
@@ -30,14 +34,8 @@ def style_of(shape: Shape) -> Style:
             return Style(edge=edge, width=3.0)
         case "front":
             return Style(colours.ARMIES[army])
-        case "combat":
-            return Style(edge=colours.INK, width=2.5)
         case "leader":
             return Style(edge=colours.ARMIES[army], width=0.8)
-        case "point":
-            return Style(edge=colours.INK, width=1.5)
-        case "scale":
-            return Style(edge=colours.INK, width=2.5)
         case "unit" | "character" | "wizard":
             return _style_of_models(shape, army)
         case role:

@@ -10,11 +10,7 @@ _KEPT = ("ground", "terrain", *_BLOCKS)
 
 
 def draw_thumbnail(scenario: Scenario) -> str:
-    """Return the start of a battle as a small SVG without names, about 3 kB.
-
-    Args:
-        scenario: a scenario with a battlefield.
-    """
+    """Return the start of a battle as a small SVG without names, about 3 kB."""
     drawing = draw_battlefield(scenario, legend=False)
     kept = [shape for shape in drawing.shapes if shape.role in _KEPT and shape.kind != "label"]
     (ground,) = (extent_of(shape.parts) for shape in kept if shape.role == "ground")

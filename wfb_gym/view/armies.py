@@ -36,25 +36,17 @@ class SpellStatus(Enum):
 
 
 class SpellView(NamedTuple):
-    """A spell.
+    """A spell."""
 
-    Attributes:
-        name: its name, or "" if it has no name but its casting value.
-        value: its casting value or power level, in words.
-        status: its status.
-        place: the spell's target in words, or "" if the spell is not in play.
-        number: its index into the army's spells, or None if it has not been rolled yet.
-        item: the item that contains it if it is a bound spell, otherwise "".
-        points: its expected points. None if they were not requested, the battle is over, or the
-            spell has not been rolled yet.
-    """
-
-    name: str
-    value: str
+    name: str  # its name, or "" if it has no name but its casting value
+    value: str  # its casting value or power level, in words
     status: SpellStatus
-    place: str = ""
+    place: str = ""  # the spell's target in words, or "" if the spell is not in play
+    # its index into the army's spells, or None if it has not been rolled yet
     number: int | None = None
-    item: str = ""
+    item: str = ""  # the item that contains it if it is a bound spell, otherwise ""
+    # Its expected points. None if they were not requested, the battle is over, or the spell has not
+    # been rolled yet.
     points: float | None = None
 
     @property
@@ -67,21 +59,13 @@ class SpellView(NamedTuple):
 
 
 class ItemView(NamedTuple):
-    """Identical items of one character, or of the army itself.
-
-    Attributes:
-        name: their name.
-        left: total number of uses left, or 0 if uses are unlimited.
-        uses: uses per item, or 0 if unlimited.
-        copies: number of items.
-        lost: whether they were lost when their bearer died.
-    """
+    """Identical items of one character, or of the army itself."""
 
     name: str
-    left: int
-    uses: int
+    left: int  # total number of uses left, or 0 if uses are unlimited
+    uses: int  # uses per item, or 0 if unlimited
     copies: int = 1
-    lost: bool = False
+    lost: bool = False  # whether they were lost when their bearer died
 
     @property
     def number(self) -> int:
@@ -153,8 +137,7 @@ class ArmyView(NamedTuple):
     may_have: tuple[HiddenSet, ...] = ()
 
 
-FLEES = "flees"
-"""Condition of fleeing units and characters."""
+FLEES = "flees"  # condition of fleeing units and characters
 
 
 def army_name(names: ScenarioNames, army: int) -> str:

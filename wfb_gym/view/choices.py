@@ -104,11 +104,6 @@ def find_choices(
     An answer matches a choice if it is the choice's short name, or else if any part of the choice's
     text that starts at a word begins with it, such as "fireball", "3 dice" or "scroll". Case,
     spaces, punctuation and articles are ignored; "pass" means doing nothing.
-
-    Args:
-        texts: the choices in words, by engine code.
-        short_names: the choices' short names, by engine code.
-        answer: the answer as typed.
     """
     if plain(answer) in _PASS_WORDS and actions.PASS in texts:
         return [actions.PASS]
@@ -119,9 +114,13 @@ def find_choices(
             return meant
     if not any(map(str.isalpha, typed)):
         return []
-    return [
-        code for code, text in texts.items() if any(tail.startswith(typed) for tail in _tails(text))
-    ]
+    meant = []
+    for code, text in texts.items():
+        words = text.split()
+        tails = (_normalized(" ".join(words[first:])) for first in range(len(words)))
+        if any(tail.startswith(typed) for tail in tails):
+            meant.append(code)
+    return meant
 
 
 def _normalized(text: str) -> str:
@@ -129,12 +128,6 @@ def _normalized(text: str) -> str:
     words = [word for word in text.casefold().split() if word not in _IGNORED] or [text]
     letters = plain("".join(_NUMBERS.get(plain(word), word) for word in words))
     return re.sub(r"(?<!\d)1dice", "1die", letters)
-
-
-def _tails(text: str) -> list[str]:
-    """Return the normalized text from each word onwards."""
-    words = text.split()
-    return [_normalized(" ".join(words[first:])) for first in range(len(words))]
 
 
 def _stake(names: ScenarioNames, battle: Battle) -> str:
@@ -150,17 +143,13 @@ def _stake(names: ScenarioNames, battle: Battle) -> str:
 
 
 class ChoiceDetails(NamedTuple):
-    """The points and the effect of a choice.
+    """The points and the effect of a choice."""
 
-    Attributes:
-        points: the expected points of the spell at that target. For dice, the chance times these
-            points: the points gained on average by a cast that is not dispelled, or saved by a
-            dispel. None if the choice has no points of its own.
-        text: the effect of a spell or an item in a sentence, or "".
-    """
-
+    # The expected points of the spell at that target. For dice, the chance times these points: the
+    # points gained on average by a cast that is not dispelled, or saved by a dispel. None if the
+    # choice has no points of its own.
     points: float | None
-    text: str = ""
+    text: str = ""  # the effect of a spell or an item in a sentence, or ""
 
 
 def choice_details(

@@ -51,24 +51,12 @@ def describe_choices(names: ScenarioNames, battle: Battle) -> dict[int, ActionVi
 
 
 def describe_action(names: ScenarioNames, before: Battle, action: int, after: Battle) -> ActionView:
-    """Describe a legal action.
-
-    Args:
-        names: display names used in the scenario.
-        before: the position at the decision.
-        action: the engine action.
-        after: the position after the action.
-    """
+    """Describe a legal action."""
     if after.node in (Node.ROLL_CASTING, Node.ROLL_DISPEL):
         return describe_dice(names, before, after)
-    return ActionView(_describe_choice(names, before, action, after))
-
-
-def _describe_choice(names: ScenarioNames, before: Battle, action: int, after: Battle) -> str:
-    """Describe an action that throws no dice."""
     choice = ActionKind.of(action)
     words, number = NODES[before.node].actions[choice], action - choice.value.start
-    return words.format(*_chosen(names, before, choice, number, after))
+    return ActionView(words.format(*_chosen(names, before, choice, number, after)))
 
 
 def _chosen(
@@ -214,10 +202,7 @@ def describe_decision(names: ScenarioNames, before: Battle, code: int, after: Ba
         outright = item.dispel_use == DispelUse.AUTOMATIC and after.node != Node.ROLL_FORGET
         if pending and outright:
             text += f": {names.spell_name(*pending)} is dispelled"
-    if before.node in KEEPING and after.node not in (
-        Node.REROLL_CASTING,
-        Node.REROLL_DISPEL,
-    ):
+    if before.node in KEEPING and after.node not in (Node.REROLL_CASTING, Node.REROLL_DISPEL):
         text += f": {describe_kept_roll(names, before)}"
     return text
 

@@ -15,8 +15,7 @@ from wfb_gym.scenario.army import Army, HiddenItems
 from wfb_gym.scenario.sizes import ARMIES, NO_BEARER
 from wfb_gym.view.names import ScenarioNames
 
-UNREVEALED = -1
-"""Replaces the number of the dealt set in redacted events."""
+UNREVEALED = -1  # replaces the number of the dealt set in redacted events
 ALL_ARMIES = tuple(range(ARMIES))
 """Both armies. A spectator knows the hidden items of both."""
 _NOTHING = "nothing"

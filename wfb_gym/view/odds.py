@@ -26,56 +26,35 @@ from wfb_gym.view.decisions import casting_rolls, describe_choices
 from wfb_gym.view.effects import spell_words
 from wfb_gym.view.names import NO_TARGET, ScenarioNames, dice_phrase
 
-DISPEL_DICE = range(1, 7)
-"""Numbers of dispel dice covered by `CastOdds.stopped`."""
+DISPEL_DICE = range(1, 7)  # numbers of dispel dice covered by `CastOdds.stopped`
 
 
 @dataclass(frozen=True)
 class CastOdds:
-    """The odds of casting a spell with a given number of dice.
+    """The odds of casting a spell with a given number of dice."""
 
-    Attributes:
-        dice: number of power dice, or 0 for a bound spell, which needs none.
-        cast: chance that the spell is cast, including irresistible force.
-        irresistible: chance of irresistible force.
-        miscast: chance of a miscast.
-        points: expected points if no dispel is attempted: `cast` times the spell's points.
-        total: mean total of the casts that can be dispelled, or 0 if none can.
-        stopped: chance that 1, 2, ... dispel dice stop such a cast.
-    """
-
-    dice: int
-    cast: float
+    dice: int  # number of power dice, or 0 for a bound spell, which needs none
+    cast: float  # chance that the spell is cast, including irresistible force
     irresistible: float
     miscast: float
-    points: float
-    total: float
-    stopped: tuple[float, ...]
+    points: float  # expected points if no dispel is attempted: `cast` times the spell's points
+    total: float  # mean total of the casts that can be dispelled, or 0 if none can
+    stopped: tuple[float, ...]  # chance that 1, 2, ... dispel dice stop such a cast
 
 
 @dataclass(frozen=True)
 class SpellOdds:
-    """The odds of a spell.
-
-    Attributes:
-        name: its name.
-        casting_value: its casting value, or the power level of a bound spell.
-        is_bound: whether it is contained in an item and therefore needs no dice.
-        effect: its effect in words, or "" for an instant spell with a fixed value.
-        points: its expected points once cast at `target`.
-        target: the chosen target, or else the best one. "" for a spell without targets.
-        has_target: whether there is a legal target. Always True for a spell without targets.
-        casts: one row per number of dice.
-    """
+    """The odds of a spell."""
 
     name: str
-    casting_value: int
-    is_bound: bool
-    effect: str
-    points: float
-    target: str
+    casting_value: int  # its casting value, or the power level of a bound spell
+    is_bound: bool  # whether it is contained in an item and therefore needs no dice
+    effect: str  # its effect in words, or "" for an instant spell with a fixed value
+    points: float  # its expected points once cast at `target`
+    target: str  # the chosen target, or else the best one. "" for a spell without targets
+    # Whether there is a legal target. Always True for a spell without targets.
     has_target: bool
-    casts: tuple[CastOdds, ...]
+    casts: tuple[CastOdds, ...]  # one row per number of dice
 
     @property
     def at_target(self) -> str:
@@ -100,11 +79,9 @@ class DispelOdds(NamedTuple):
 def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
     """Return the odds for each spell that the mover may nominate, or for the spell being cast.
 
-    The pool and the wizard's own dice are available, and no items are used. Points assume the
-    chosen target, or else the best one.
+    Keys are the spells' names and casting values. The pool and the wizard's own dice are available,
+    and no items are used. Points assume the chosen target, or else the best one.
 
-    Returns:
-        The odds, keyed by the spell's name and casting value.
     """
     army, positions = battle.mover, dict[int, Battle]()
     if battle.node == Node.NOMINATE:
@@ -126,8 +103,7 @@ def cast_odds(names: ScenarioNames, battle: Battle) -> dict[str, SpellOdds]:
 def cast_odds_rows(names: ScenarioNames, battle: Battle) -> list[tuple[str, ...]]:
     """Return `cast_odds` as the rows of a table: the heading, then the chances by number of dice.
 
-    Returns:
-        The rows, or [] if the mover can cast no spell with dice.
+    The table is empty if the mover can cast no spell with dice.
     """
     spells = cast_odds(names, battle)
     every = [cast for spell in spells.values() for cast in spell.casts]

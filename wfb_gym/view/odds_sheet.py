@@ -26,8 +26,7 @@ from wfb_gym.view.hidden_sets import chances_words, hidden_sets
 from wfb_gym.view.names import ScenarioNames, dice_phrase, plural_points, power_phrase
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds, spell_odds
 
-TOTALS = range(3, 19)
-"""Totals listed in the table of dispel chances."""
+TOTALS = range(3, 19)  # totals listed in the table of dispel chances
 _MORE_PHASES = 2
 """Phases added to the battle, to reach a phase for an army that has none in the scenario."""
 _MOST_STEPS = 10_000
@@ -35,86 +34,53 @@ _MOST_STEPS = 10_000
 
 @dataclass(frozen=True)
 class MiscastOdds:
-    """A row in a miscast table.
+    """A row in a miscast table."""
 
-    Attributes:
-        roll: dice totals that select this row, such as "2" or "3-4".
-        chance: its probability.
-        text: its effect, in words.
-        points: its cost in points.
-        is_house_rule: whether it is a row of a bundled table without a printed source.
-    """
-
-    roll: str
+    roll: str  # dice totals that select this row, such as "2" or "3-4"
     chance: float
     text: str
     points: float
-    is_house_rule: bool
+    is_house_rule: bool  # whether it is a row of a bundled table without a printed source
 
 
 @dataclass(frozen=True)
 class WizardOdds:
-    """A wizard, or another character with a bound spell.
-
-    Attributes:
-        name: its name.
-        level: its level; 0 if it is not a wizard.
-        most_dice: maximum number of dice for one spell.
-        cast_bonus: bonus to its casting results.
-        rolls: number of spells that it rolls on its lore, or 0 if it does not roll. If it rolls,
-            `spells` lists all six spells in the lore.
-        items: descriptions of its items by name, with "NAME x2" if it has two.
-        spells: the odds for its spells, in the scenario's order.
-        miscast_table: name of its miscast table, or "" if it cannot miscast.
-    """
+    """A wizard, or another character with a bound spell."""
 
     name: str
-    level: int
-    most_dice: int
-    cast_bonus: int
+    level: int  # its level; 0 if it is not a wizard
+    most_dice: int  # maximum number of dice for one spell
+    cast_bonus: int  # bonus to its casting results
+    # Number of spells that it rolls on its lore, or 0 if it does not roll. If it rolls, `spells`
+    # lists all six spells in the lore.
     rolls: int
-    items: dict[str, str]
-    spells: tuple[SpellOdds, ...]
-    miscast_table: str
+    items: dict[str, str]  # descriptions of its items by name, with "NAME x2" if it has two
+    spells: tuple[SpellOdds, ...]  # the odds for its spells, in the scenario's order
+    miscast_table: str  # name of its miscast table, or "" if it cannot miscast
 
 
 @dataclass(frozen=True)
 class OddsSheet:
-    """One army's odds sheet.
+    """One army's odds sheet."""
 
-    Attributes:
-        scenario: name of the scenario.
-        army: the army's name, or its seat.
-        enemy: the enemy's name, or its seat.
-        point: unit in which scores are given, "point" or "victory point".
-        power: power dice in the army's first phase.
-        own_dice: the wizards' own dice in that phase, in total.
-        dispel: the enemy's dispel dice in that phase.
-        dispel_bonus: the enemy's bonus to every dispel roll.
-        dispel_double_six: whether two 6s dispel any total.
-        items: descriptions of the army's items without a bearer, by name.
-        enemy_items: descriptions of the enemy's items that affect this army's phases, by name.
-        wizards: the characters with spells.
-        miscasts: miscast rows by table name, with costs for the first wizard that uses the table.
-        dispelling: chances of matching each total with `DISPEL_DICE` dice, by total.
-        notes: how the rules differ from the edition named, one sentence each.
-    """
-
-    scenario: str
-    army: str
-    enemy: str
-    point: str
-    power: int
-    own_dice: int
-    dispel: int
-    dispel_bonus: int
-    dispel_double_six: bool
-    items: dict[str, str]
+    scenario: str  # name of the scenario
+    army: str  # the army's name, or its seat
+    enemy: str  # the enemy's name, or its seat
+    point: str  # unit in which scores are given, "point" or "victory point"
+    power: int  # power dice in the army's first phase
+    own_dice: int  # the wizards' own dice in that phase, in total
+    dispel: int  # the enemy's dispel dice in that phase
+    dispel_bonus: int  # the enemy's bonus to every dispel roll
+    dispel_double_six: bool  # whether two 6s dispel any total
+    items: dict[str, str]  # descriptions of the army's items without a bearer, by name
+    # descriptions of the enemy's items that affect this army's phases, by name
     enemy_items: dict[str, str]
-    wizards: tuple[WizardOdds, ...]
+    wizards: tuple[WizardOdds, ...]  # the characters with spells
+    # miscast rows by table name, with costs for the first wizard that uses the table
     miscasts: dict[str, tuple[MiscastOdds, ...]]
+    # chances of matching each total with `DISPEL_DICE` dice, by total
     dispelling: dict[int, tuple[float, ...]]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # how the rules differ from the edition named, one sentence each
 
 
 def odds_sheet(scenario: Scenario, army: int) -> OddsSheet:

@@ -18,28 +18,18 @@ from wfb_gym.view.hidden_sets import ALL_ARMIES, armies_known, redact
 from wfb_gym.view.names import ScenarioNames, dice_phrase, points_phrase, power_phrase
 from wfb_gym.view.rolls import faces_on_table
 
-LEVEL = 0.05
-"""A lead of less than this many points counts as level."""
+LEVEL = 0.05  # a lead of less than this many points counts as level
 
 
 class StepView(NamedTuple):
-    """The current step.
+    """The current step."""
 
-    Attributes:
-        army: the army that decides or rolls, or None if the battle is over.
-        text: the army and its current step, in words.
-        spell: the spell at stake, or "" if there is none.
-        details: more about the spell or the position.
-        dice: dice that are committed but not thrown yet.
-        faces: faces of dice that were thrown and may be re-rolled.
-    """
-
-    army: int | None
-    text: str
-    spell: str = ""
-    details: str = ""
-    dice: int = 0
-    faces: tuple[int, ...] = ()
+    army: int | None  # the army that decides or rolls, or None if the battle is over
+    text: str  # the army and its current step, in words
+    spell: str = ""  # the spell at stake, or "" if there is none
+    details: str = ""  # more about the spell or the position
+    dice: int = 0  # dice that are committed but not thrown yet
+    faces: tuple[int, ...] = ()  # faces of dice that were thrown and may be re-rolled
 
 
 @dataclass(frozen=True)

@@ -33,10 +33,8 @@ _REQUEST_SECONDS = 60.0
 _MOST_CONNECTIONS = 400
 _MOST_PAGES = 64
 _MOST_SOCKETS = 2 * _MOST_PAGES  # a page that reconnects has an old one for a while
-_SHUTDOWN_SECONDS = 1
-"""Time allowed for open connections to close after Ctrl-C."""
-_TAB_SECONDS = 24 * 60 * 60.0
-"""Time for which a tab's form waits for a game that is set up."""
+_SHUTDOWN_SECONDS = 1  # time allowed for open connections to close after Ctrl-C
+_TAB_SECONDS = 24 * 60 * 60.0  # time for which a tab's form waits for a game that is set up
 _RECONNECT_SECONDS = 30.0
 """Longest interruption that a connection survives; after that, the page and game are reloaded."""
 
@@ -63,12 +61,7 @@ def _has_space(is_socket: bool) -> bool:
 
 
 def serve(site: Site, *, open_browser: bool) -> None:
-    """Serve the page until the process is interrupted.
-
-    Args:
-        site: the address to listen on, and the token.
-        open_browser: whether to open the page in the system's browser.
-    """
+    """Serve the page until the process is interrupted."""
     with contextlib.ExitStack() as stack:
         folder = data_folder()
         try:

@@ -1,7 +1,6 @@
 """The army builder of the start page: two armies from the bundled lists, as a scenario file."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -177,7 +176,7 @@ class ArmyBuilder:
             rows[:] = [each for each in rows if each is not row]
             self._change(seat, built)
 
-        button = ui.button(icon="close", on_click=partial(remove))
+        button = ui.button(icon="close", on_click=remove)
         button.props(f'flat dense round aria-label="remove {name}"')
 
 

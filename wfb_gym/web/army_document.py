@@ -13,37 +13,25 @@ from wfb_gym.scenario.profiles import CharacterProfile, UnitProfile, army_list, 
 from wfb_gym.scenario.sizes import UNITS, WIZARDS
 from wfb_gym.scenario.units import FRONTAGE
 
-PHASES = (1, 2, 4, 6, 12)
-"""Numbers of magic phases to choose from."""
-LARGEST = {"wizards": WIZARDS, "units": UNITS}
-"""Maximum numbers of rows of an army."""
+PHASES = (1, 2, 4, 6, 12)  # numbers of magic phases to choose from
+LARGEST = {"wizards": WIZARDS, "units": UNITS}  # maximum numbers of rows of an army
 _CASTING_KINDS = ("wizard", "runesmith", "runelord")
 _WIDTH, _DEPTH, _EDGE, _GAP = 72.0, 48.0, 4.0, 2.0
 _FRONTS = ((15.0, -8.0, 0.0), (33.0, 8.0, 180.0))
 """For each army: its front line, the distance to its second line, and its facing."""
-_INCH = 25.4
-"""Millimetres in an inch."""
+_INCH = 25.4  # millimetres in an inch
 
 
 @dataclass
 class BuiltWizard:
-    """A wizard, Runesmith or Runelord.
-
-    Attributes:
-        profile: name of its profile.
-        level: a wizard's level; ignored for others.
-        lore: the lore from which it rolls its spells if `spells` is empty.
-        spells: names of its spells.
-        items: names of its items.
-        unit: index of its unit, or -1 for none.
-    """
+    """A wizard, Runesmith or Runelord."""
 
     profile: str
-    level: int = 1
-    lore: str = ""
+    level: int = 1  # a wizard's level; ignored for others
+    lore: str = ""  # the lore from which it rolls its spells if `spells` is empty
     spells: list[str] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
-    unit: int = -1
+    unit: int = -1  # index of its unit, or -1 for none
 
 
 @dataclass
@@ -98,12 +86,7 @@ def new_army(army: str) -> BuiltArmy:
 
 
 def scenario_text(armies: Sequence[BuiltArmy], phases: int) -> str:
-    """Return the scenario file of two armies, as TOML.
-
-    Args:
-        armies: the caster's army and the dispeller's.
-        phases: number of magic phases.
-    """
+    """Return the scenario file of the caster's army and the dispeller's, as TOML."""
     lines = ['name = "your-armies"', f"phases = {phases}", ""]
     lines += ["[battlefield]", f"width = {_WIDTH}", f"depth = {_DEPTH}"]
     for seat, built in zip(("caster", "dispeller"), armies, strict=True):

@@ -7,10 +7,8 @@ from nicegui import ui
 
 from wfb_gym.render.html import render_macro
 
-FLAT = "flat no-caps dense"
-"""Properties for a text-only button."""
-OUTLINED = "no-caps outline dense padding='3px 14px'"
-"""Properties for all other buttons."""
+FLAT = "flat no-caps dense"  # properties for a text-only button
+OUTLINED = "no-caps outline dense padding='3px 14px'"  # properties for all other buttons
 FILLED = OUTLINED.replace("outline", "unelevated")
 """Properties for a toggle that is on, and for the main button."""
 

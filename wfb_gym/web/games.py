@@ -34,16 +34,11 @@ from wfb_gym.transcripts.game import Steps
 from wfb_gym.view.names import plural
 from wfb_gym.web.session import Session, Setup, scenario_of
 
-KEPT_SECONDS = 30 * 24 * 60 * 60
-"""Time for which a game is kept after its last change."""
-_MOST_SAVED = 500
-"""Maximum number of games on the server; the oldest are deleted."""
-_MOST_IN_MEMORY = 16
-"""Number of games that stay in memory although no page shows them."""
-_MOST_LOADING = 16
-"""Maximum number of games that are set up at the same time."""
-_MOST_BYTES = 2**21
-"""Maximum size of a saved game."""
+KEPT_SECONDS = 30 * 24 * 60 * 60  # time for which a game is kept after its last change
+_MOST_SAVED = 500  # maximum number of games on the server; the oldest are deleted
+_MOST_IN_MEMORY = 16  # number of games that stay in memory although no page shows them
+_MOST_LOADING = 16  # maximum number of games that are set up at the same time
+_MOST_BYTES = 2**21  # maximum size of a saved game
 _ENDING = ".json"
 _OTHERS = "This game belongs to another browser. Only the browser that started it can show it."
 _GONE = "There is no such game. A game is kept for 30 days after its last change."
@@ -71,21 +66,13 @@ class OpenGame:
 
 
 class GameSummary(NamedTuple):
-    """An entry in the list of a browser's games.
-
-    Attributes:
-        key: the game's key.
-        owner: digest of the browser's id.
-        title: scenario, seat and opponent.
-        status: number of decisions, or that the battle is over.
-        changed: time of the last change, in seconds since the epoch.
-    """
+    """An entry in the list of a browser's games."""
 
     key: str
-    owner: str
-    title: str
-    status: str
-    changed: float
+    owner: str  # digest of the browser's id
+    title: str  # scenario, seat and opponent
+    status: str  # number of decisions, or that the battle is over
+    changed: float  # time of the last change, in seconds since the epoch
 
 
 _Codes = list[Annotated[int, Field(ge=0, lt=2**31)]]
@@ -151,10 +138,6 @@ class Games:
 
     def start(self, owner: str, setup: Setup) -> str:
         """Start a game in the background, and return its key; `open` waits for it.
-
-        Args:
-            owner: digest of the browser's id, from `owner_of`.
-            setup: the settings.
 
         Raises:
             GameError: if the server is setting up too many games.

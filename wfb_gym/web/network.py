@@ -14,16 +14,11 @@ Address = IPv4Address | IPv6Address
 
 @dataclass(frozen=True)
 class Site:
-    """The address that the server listens on, and the token that its users need.
+    """The address that the server listens on, and the token that its users need."""
 
-    Attributes:
-        host: the address to listen on; 0.0.0.0 or :: for all IPv4 or IPv6 addresses.
-        port: the port to listen on.
-        token: the token that every browser needs, or None if only this computer can connect.
-    """
-
-    host: Address
-    port: int
+    host: Address  # the address to listen on; 0.0.0.0 or :: for all IPv4 or IPv6 addresses
+    port: int  # the port to listen on
+    # the token that every browser needs, or None if only this computer can connect
     token: str | None
 
     @property
@@ -81,11 +76,7 @@ def free_port(host: Address, wanted: int) -> int:
 
 
 def local_addresses(version: int) -> list[Address]:
-    """Return this computer's addresses that browsers can open, its loopback addresses last.
-
-    Args:
-        version: 4 or 6, the version of the internet protocol.
-    """
+    """Return the IPv4 or IPv6 addresses of this computer that browsers can open, loopback last."""
     import ifaddr  # installed with NiceGUI
 
     texts = [ip.ip for adapter in ifaddr.get_adapters() for ip in adapter.ips]

@@ -14,8 +14,7 @@ from wfb_gym.web.scenario_cards import scenario_cards
 from wfb_gym.web.session import Setup
 from wfb_gym.web.table import GameTable
 
-_STARTING = "starting"
-"""Key in a tab's storage for the key of the game that is set up."""
+_STARTING = "starting"  # key in a tab's storage for the key of the game that is set up
 _PRACTICE = "/practice"
 _GAME_PATH = re.compile(r"/game/([0-9a-f]{16})")
 _MOST_LISTED = 5

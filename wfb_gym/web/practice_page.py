@@ -20,8 +20,7 @@ from wfb_gym.web.elements import add_text, set_title, waiting
 from wfb_gym.web.puzzles import PuzzleBoard
 
 _MOST_PUZZLES = 10
-_MOST_SECONDS = 60.0
-"""Time limit for reviewing games; the next visit continues."""
+_MOST_SECONDS = 60.0  # time limit for reviewing games; the next visit continues
 
 
 class _Loaded(NamedTuple):
@@ -33,11 +32,7 @@ class _Loaded(NamedTuple):
 
 
 class PracticePage:
-    """Puzzles from the worst mistakes in the history, and the error ratings.
-
-    Args:
-        history: the games.
-    """
+    """Puzzles from the worst mistakes in the history, and the error ratings."""
 
     def __init__(self, history: GameHistory) -> None:
         self._history = history

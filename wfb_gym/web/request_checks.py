@@ -19,12 +19,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-BROWSER = "browser"
-"""Key in a request's scope for the browser's id."""
+BROWSER = "browser"  # key in a request's scope for the browser's id
 COOKIE_SECONDS = 30 * 24 * 60 * 60
 """Time for which a browser keeps its cookies after it last loaded a page."""
-HEAD_SECONDS = 10.0
-"""Time in which a client must send the request line and headers."""
+HEAD_SECONDS = 10.0  # time in which a client must send the request line and headers
 _HEADERS = {
     "Content-Security-Policy": "frame-ancestors 'none'",
     "X-Frame-Options": "DENY",
@@ -41,23 +39,16 @@ _BROWSER_COOKIE = "wfb_gym_browser"
 _TOKEN_PARAMETER = "token"
 _NO_TOKEN = "Open the address that the server printed, with its token, and allow cookies."
 _TRUSTED_PREFIXES = (b"x-forwarded-", b"forwarded")
-_POLICY_VIOLATION = 1008
-"""Websocket close code (RFC 6455, section 7.4.1)."""
+_POLICY_VIOLATION = 1008  # websocket close code (RFC 6455, section 7.4.1)
 _log = logging.getLogger("wfb_gym.web")
 
 
 class RequestLimits(NamedTuple):
-    """Limits of a `RequestGuard`.
+    """Limits of a `RequestGuard`."""
 
-    Attributes:
-        body_bytes: maximum size of a request's body.
-        seconds: maximum duration of a request, unless it is a websocket.
-        has_space: returns whether there is space for another page, or for another socket if the
-            argument is True.
-    """
-
-    body_bytes: int
-    seconds: float
+    body_bytes: int  # maximum size of a request's body
+    seconds: float  # maximum duration of a request, unless it is a websocket
+    # returns whether there is space for another page, or for another socket if the argument is True
     has_space: Callable[[bool], bool]
 
 
@@ -268,11 +259,7 @@ async def _send_with_headers(send: Send, more: dict[str, str], message: Message)
 
 
 def drop_malformed_messages(server: AsyncServer) -> None:
-    """Make a socket server log a malformed message in one line instead of a traceback.
-
-    Args:
-        server: a server whose event handlers are already registered.
-    """
+    """Make a socket server, with its handlers registered, log a malformed message in one line."""
     for logger in (server.logger, server.eio.logger):
         logger.addFilter(_without_traceback)
     server.eio.on("message", _logging_errors(server.eio.handlers["message"]))

@@ -10,17 +10,11 @@ from wfb_gym.view.names import plural
 
 
 class ScenarioCard(NamedTuple):
-    """A bundled scenario on the start page.
-
-    Attributes:
-        name: its name.
-        html: the content of its card.
-        words: the text of its card in lower case, for searching.
-    """
+    """A bundled scenario on the start page."""
 
     name: str
-    html: str
-    words: str
+    html: str  # the content of its card
+    words: str  # the text of its card in lower case, for searching
 
 
 @cache

@@ -42,8 +42,7 @@ from wfb_gym.view.odds import cast_odds, dispel_odds, points_at_stake
 from wfb_gym.view.position import PositionView
 from wfb_gym.view.spell_text import spell_sentence
 
-MOST_WIZARDS = 6
-"""Maximum number of wizards in lists entered on the page."""
+MOST_WIZARDS = 6  # maximum number of wizards in lists entered on the page
 BY_STRENGTH = ("random", "veteran", "greedy", "phase-search", "search", "optimal")
 """Opponents from weak to strong; the strength of the others depends more on the scenario."""
 OPPONENTS = tuple(dict.fromkeys((*BY_STRENGTH, *NAMES, *SHIPPED)))
@@ -53,8 +52,7 @@ _SUMMARIES = {
     "optimal": "Plays optimally in a scenario that can be solved.",
 }
 """Summaries of the scripted players without a module."""
-_MOST_RECENT = 5
-"""Maximum number of events shown above the decision."""
+_MOST_RECENT = 5  # maximum number of events shown above the decision
 _OWN = "your scenario"
 _TOO_LARGE = "No advice yet: this battle has too many continuations to compute an equilibrium."
 _NOT_WEIGHED = (
@@ -65,25 +63,16 @@ _NOT_WEIGHED = (
 
 @dataclass(frozen=True)
 class Setup:
-    """The settings of a game.
+    """The settings of a game."""
 
-    Attributes:
-        scenario: name of a bundled scenario, or None.
-        text: text of a scenario file, used if `scenario` is None.
-        lists: army lists entered on the page, used if `scenario` and `text` are None.
-        position: id of a position to start from, which names its scenario, or None.
-        seat: the person's seat, 0 or 1.
-        opponent: one of `OPPONENTS`, optionally with a number, such as "mcts:50".
-        seed: seed for the dice, or None for a random seed.
-    """
-
-    scenario: str | None = "archmage-duel"
-    text: str | None = None
+    scenario: str | None = "archmage-duel"  # name of a bundled scenario, or None
+    text: str | None = None  # text of a scenario file, used if `scenario` is None
+    # army lists entered on the page, used if `scenario` and `text` are None
     lists: PositionRequest = field(default_factory=PositionRequest)
-    position: str | None = None
-    seat: int = 0
-    opponent: str = "veteran"
-    seed: int | None = None
+    position: str | None = None  # id of a position to start from, which names its scenario, or None
+    seat: int = 0  # the person's seat, 0 or 1
+    opponent: str = "veteran"  # one of `OPPONENTS`, optionally with a number, such as "mcts:50"
+    seed: int | None = None  # seed for the dice, or None for a random seed
 
 
 def scenario_of(setup: Setup) -> Scenario:
@@ -185,29 +174,18 @@ def describe_opponent(text: str) -> str:
 
 
 class ShownAdvice(NamedTuple):
-    """Advice as the page shows it: a mark for each choice, the best choice, and an explanation.
+    """Advice as the page shows it: a mark for each choice, the best choice, and an explanation."""
 
-    Attributes:
-        marks: text on each choice, by engine code.
-        best: engine code of the best choice, or None if there is none.
-        words: explanation of the marks.
-        dice: number of dice to throw after the best choice; None if the choice itself includes
-            them, or if it leads to no roll.
-    """
-
-    marks: dict[int, str]
-    best: int | None
-    words: str
+    marks: dict[int, str]  # text on each choice, by engine code
+    best: int | None  # engine code of the best choice, or None if there is none
+    words: str  # explanation of the marks
+    # number of dice to throw after the best choice; None if the choice itself includes them, or if
+    # it leads to no roll
     dice: int | None = None
 
 
 class Evaluation(NamedTuple):
-    """The points still to come for the person, if both sides play their best.
-
-    Attributes:
-        points: the expected points.
-        is_exact: whether they are exact.
-    """
+    """The points still to come for the person, if both sides play their best."""
 
     points: float
     is_exact: bool
@@ -305,10 +283,7 @@ class Session:
         return render_macro("pending", text, points, self.names.point, template="web.html")
 
     def act(self, code: int) -> None:
-        """Play a choice, then play up to the next one.
-
-        Args:
-            code: engine code of the choice.
+        """Play a choice by its engine code, then play up to the next one.
 
         Raises:
             ValueError: if the choice is illegal.
@@ -456,11 +431,7 @@ class Session:
         return at_stake
 
     def map_html(self, spell: tuple[int, int] | None = None) -> str:
-        """Return the battlefield with a spell's reach as HTML, or "" if there is no battlefield.
-
-        Args:
-            spell: the `(army, index)` of the spell, or None.
-        """
+        """Return the battlefield with the reach of the spell `(army, index)` as HTML, or ""."""
         if self.scenario.battlefield is None:
             return ""
         visible = self.game.narrated.visible
@@ -500,9 +471,6 @@ class Session:
 
     def review(self, progress: Progress | None = None) -> Review:
         """Return a review of the battle so far; this takes a while in large scenarios.
-
-        Args:
-            progress: called after every event.
 
         Raises:
             ValueError: if items are hidden and the battle is not over.

@@ -45,10 +45,8 @@ _CHANCES = (
     "points of the spell."
 )
 _MOST_KEYS = 9
-_HAS_BAR = "evaluation"
-"""Key for a tab's choice to show the evaluation bar."""
-_BAR_POINTS = 60.0
-"""Points at which the bar is about seven eighths full."""
+_HAS_BAR = "evaluation"  # key for a tab's choice to show the evaluation bar
+_BAR_POINTS = 60.0  # points at which the bar is about seven eighths full
 _EVALUATION_DELAY = 0.5
 """Seconds from a new position to its evaluation, so that quick clicks start none."""
 _EVALUATING = "Evaluating"
@@ -61,8 +59,7 @@ _ABOUT_ID = (
     "Enter this id at Position on the start page, or in the commands advise and play with "
     "--position. It does not reveal the enemy's hidden items."
 )
-_MOST_LINE = 2000
-"""Maximum length of a game line, in characters, that is shown."""
+_MOST_LINE = 2000  # maximum length of a game line, in characters, that is shown
 _NO_REVIEW = "A battle with hidden items can be reviewed after its end, when all items are known."
 
 
