@@ -38,11 +38,9 @@ from wfb_gym.scenario.sizes import ARMIES, DICE, HIDDEN_KINDS
 
 register_with_openspiel(pyspiel)
 
-POINTS_PER_UTILITY = 100.0
-"""Number of points that give a utility of 1."""
+POINTS_PER_UTILITY = 100.0  # number of points that give a utility of 1
 _PREFIX = "given-"
-_MAX_CACHED = 200_000
-"""Maximum number of positions in a game's cache, which is cleared when full."""
+_MAX_CACHED = 200_000  # maximum number of positions in a game's cache, which is cleared when full
 _DECISIONS_PER_SPELL = 64
 """Upper bound on the number of decisions per attempt to cast a spell, or per spell in play."""
 

@@ -71,12 +71,7 @@ class TextArenaEnv(textarena.Env):  # type: ignore[misc]
         self._show()
 
     def step(self, action: str) -> tuple[bool, dict[str, Any]]:
-        """Play the action that a reply names.
-
-        Returns:
-            Whether the battle is over, and information about the step
-            (`wfb_gym.interop.text.StepInfo`).
-        """
+        """Play the action that a reply names; return whether the battle is over, and `StepInfo`."""
         state, kinds = self.state, textarena.ObservationType
         if state.done:
             return True, {}

@@ -23,8 +23,7 @@ from wfb_gym.rosters.roster import (
 
 _ELEMENTS = 50_000
 """Maximum number of XML elements, or tables of JSON. A list of 3,000 points has about 5,000."""
-_NESTING = 4 * MAX_DEPTH
-"""Maximum nesting of XML elements; each level of entries needs two."""
+_NESTING = 4 * MAX_DEPTH  # maximum nesting of XML elements; each level of entries needs two
 _SKIPPED = ("rules", "costLimits", "publications")
 _CHARACTERISTICS = ("T", "W", "LD", "SV", "AS")
 

@@ -23,14 +23,12 @@ from wfb_gym.scenario.units import MAX_MODELS
 from wfb_gym.suggestions import close_names
 
 Status = Literal["mapped", "ignored", "unknown", "left out"]
-_SUGGESTED = 40
-"""Number of unknown names that get suggestions; each takes a few milliseconds."""
+_SUGGESTED = 40  # number of unknown names that get suggestions; each takes a few milliseconds
 _MOST_COPIES = 4
 _LEVELS = (1, 2, 3, 4)
 _ADD_UNIT = "if it matters, add it with its Toughness, Wounds, Leadership and points"
 _DWARFS = "dwarfs"
-_PRAYER = "Prayer: "
-"""Start of the names of prayers, which are bound spells."""
+_PRAYER = "Prayer: "  # start of the names of prayers, which are bound spells
 _PRINTED = 6  # a list that names this many spells of a wizard prints the whole lore
 
 
@@ -343,12 +341,7 @@ class _Mapper:
     # --- options -------------------------------------------------------------------------------
 
     def _options(self, entry: RosterEntry, kind: str | None) -> _Options:
-        """Report all options of a unit or character and return their meaning.
-
-        Args:
-            entry: the unit or character.
-            kind: kind of character, or None for a unit.
-        """
+        """Report all options of a unit (kind None) or character and return their meaning."""
         options = _Options([], [], [], [], [])
         for below in entry.entries:
             self._option(below, entry, kind, options)
@@ -358,7 +351,7 @@ class _Mapper:
         elif not any(added) and kind == "hero":
             added = names.dice_of(entry.name)
         if any(added):
-            self._dice(entry, entry, added, kind, options)
+            self._dice(entry, entry, added, options)
         return options
 
     def _option(
@@ -402,9 +395,9 @@ class _Mapper:
         elif _is_container(option):
             self._report(option, who, "ignored", "a heading")
         elif any(dice):
-            self._dice(option, owner, dice, kind, found)
+            self._dice(option, owner, dice, found)
         elif any(names.dice_of(name)):
-            self._dice(option, owner, names.dice_of(name), kind, found)
+            self._dice(option, owner, names.dice_of(name), found)
         elif kind == "hero" and names.level_in(name, 0) is not None:
             self._unknown(option, who, "its profile is no wizard; write it as one in the file", ())
         elif kind == "wizard" and names.is_lore(name):
@@ -469,15 +462,9 @@ class _Mapper:
         return name
 
     def _dice(
-        self,
-        option: RosterEntry,
-        owner: RosterEntry,
-        dice: tuple[int, int],
-        kind: str | None,
-        found: _Options,
+        self, option: RosterEntry, owner: RosterEntry, dice: tuple[int, int], found: _Options
     ) -> None:
         """Add dice that no bundled item gives, as an item of the scenario's own."""
-        del kind
         power, dispel = (min(each, _MOST_COPIES) for each in dice)
         said = " and ".join(
             f"{n} {of} {'die' if n == 1 else 'dice'}"

@@ -5,7 +5,7 @@ name, with numbers and remarks. `data/roster_names.toml` lists other names for t
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Literal, NamedTuple
@@ -26,10 +26,8 @@ from wfb_gym.scenario.profiles import (
 from wfb_gym.scenario.spells import LoreSpell, find_lore, find_lore_spell, lore_names
 from wfb_gym.suggestions import find_name
 
-_SIMILAR = 0.87
-"""Minimum `difflib` ratio of a mistyped name."""
-_LEAST_TYPED = 6
-"""Minimum letters of a mistyped name."""
+_SIMILAR = 0.87  # minimum `difflib` ratio of a mistyped name
+_LEAST_TYPED = 6  # minimum letters of a mistyped name
 _HEADING_WORDS = frozenset(
     (
         "magic", "item", "level", "mount", "spell", "lore", "power", "stone", "runic", "rune",
@@ -106,19 +104,12 @@ def comparison_key(name: str) -> str:
 
 
 class ProfileMatch(NamedTuple):
-    """A profile that a name refers to.
-
-    Attributes:
-        profile: the profile.
-        kind: "unit" or "character".
-        army: army list of the profile.
-        is_sure: whether the name is the profile's name, rather than similar to it.
-    """
+    """A profile that a name refers to."""
 
     profile: UnitProfile | CharacterProfile
-    kind: Literal["unit", "character"]
-    army: str
-    is_sure: bool
+    kind: Literal["unit", "character"]  # "unit" or "character"
+    army: str  # army list of the profile
+    is_sure: bool  # whether the name is the profile's name, rather than similar to it
 
 
 @cache
@@ -153,10 +144,7 @@ def _forms(army: str) -> tuple[str, ...]:
 def find_profile(name: str, army: str | None, *, typed: bool = True) -> ProfileMatch | None:
     """Return the profile that a roster's name refers to, or None.
 
-    Args:
-        name: the name in the roster.
-        army: army list to look in first, or None if it is unknown.
-        typed: whether to accept mistyped names.
+    The army list `army` is searched first, if it is known. `typed` accepts mistyped names.
     """
     form = comparison_key(without_level(name))
     short = frozenset(map(_singular, roster_names().army_words))
@@ -289,10 +277,10 @@ def _dice() -> Mapping[str, tuple[int, int]]:
 def ignored_kind(name: str, group: str = "") -> str | None:
     """Return the kind of an option that does not matter to magic, or None if it may matter."""
     words = frozenset(name_words(name))
-    if words & _words("", roster_names().magic_words):
+    if words & _words(roster_names().magic_words):
         return None
     for each in roster_names().ignored:
-        if words & _words(each.kind, each.words):
+        if words & _words(each.words):
             return each.kind
     joined = " ".join(name_words(name))
     for each in roster_names().ignored:
@@ -306,6 +294,5 @@ def ignored_kind(name: str, group: str = "") -> str | None:
 
 
 @cache
-def _words(kind: str, words: Iterable[str]) -> frozenset[str]:
-    del kind
+def _words(words: Names) -> frozenset[str]:
     return frozenset(_singular(word) for word in words if " " not in word)

@@ -11,8 +11,7 @@ from wfb_gym.rosters.roster import MAX_BYTES, Roster, RosterError
 from wfb_gym.rosters.text import read_text
 
 _ZIP = b"PK"
-_ZIP_MEMBERS = 4
-"""Maximum number of members in a .rosz archive; BattleScribe writes one."""
+_ZIP_MEMBERS = 4  # maximum number of members in a .rosz archive; BattleScribe writes one
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")
 
 

@@ -6,13 +6,8 @@ from typing import NamedTuple
 
 from wfb_gym.rosters.importing import ImportedEntry
 
-_TITLES = (
-    ("mapped", "Mapped"),
-    ("left out", "Left out"),
-    ("unknown", "Not understood"),
-)
-_MOST_NAMED = 12
-"""Maximum number of ignored names listed for each reason."""
+_TITLES = (("mapped", "Mapped"), ("left out", "Left out"), ("unknown", "Not understood"))
+_MOST_NAMED = 12  # maximum number of ignored names listed for each reason
 
 
 class ReportSection(NamedTuple):
@@ -48,7 +43,9 @@ def import_report(findings: Iterable[ImportedEntry]) -> ImportReport:
     entries = list(findings)
     sections = []
     for status, title in _TITLES:
-        found = [each for each in entries if each.status == status and not _is_model(each)]
+        found = [each for each in entries if each.status == status]
+        if status == "mapped":
+            found = [each for each in found if not each.result.startswith("counted as models")]
         if found:
             rows = [(each.entry, each.owner, each.result) for each in found]
             sections.append(ReportSection(title, len(found), rows))
@@ -58,10 +55,6 @@ def import_report(findings: Iterable[ImportedEntry]) -> ImportReport:
             ignored[each.result].append(each.entry)
     reasons = {why: _listed(names) for why, names in ignored.items()}
     return ImportReport(sections, sum(map(len, ignored.values())), reasons)
-
-
-def _is_model(entry: ImportedEntry) -> bool:
-    return entry.status == "mapped" and entry.result.startswith("counted as models")
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -6,8 +6,7 @@ Texts of rules are never read.
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-MAX_BYTES = 2**21
-"""Maximum size of a roster file, and of the roster in a .rosz archive, in bytes."""
+MAX_BYTES = 2**21  # maximum size of a roster file, and of the roster in a .rosz archive, in bytes
 MAX_ENTRIES = 1_500
 """Maximum number of entries. A list of 3,000 points has about 250."""
 MAX_DEPTH = 24

@@ -17,14 +17,10 @@ from wfb_gym.scenario.sizes import LORE_SPELLS, SPELLS
 from wfb_gym.seats import SEATS
 
 Ruleset = Literal["6e", "7e"]
-PHASES = 12
-"""Magic phases of an imported battle: six turns of each side."""
-_SMALL, _LARGE = 1_500, 2_500
-"""Points up to which the typical opponent has one wizard, and two."""
-_LEAST_JOINED = 5
-"""Minimum models in a unit that a character joins."""
-_MOST_LISTED = 60
-"""Maximum number of entries in the comments at the top of the file."""
+PHASES = 12  # magic phases of an imported battle: six turns of each side
+_SMALL, _LARGE = 1_500, 2_500  # points up to which the typical opponent has one wizard, and two
+_LEAST_JOINED = 5  # minimum models in a unit that a character joins
+_MOST_LISTED = 60  # maximum number of entries in the comments at the top of the file
 _DISPLAYED = (
     "profile", "general", "level", "rank", "lore", "spells", "unit", "points", "toughness",
     "wounds", "leadership", "armour_save", "models", "items",
@@ -99,7 +95,8 @@ def import_roster(
         _limit_spells(each)
     side = SEATS[0] if own_casts else SEATS[1]
     armies = (army, other) if own_casts else (other, army)
-    name = _file_name(army.name)
+    plain = re.sub(r"[^a-z0-9]+", "-", army.name.casefold()).strip("-")[:60].strip("-")
+    name = plain or "army"
     text = _document(name, armies, army, opponent, ruleset or army.ruleset)
     try:
         scenario = scenario_from_dict(parse_toml(text, name), name)
@@ -110,14 +107,11 @@ def import_roster(
 
 
 def typical_opponent(points: float, *, casts: bool) -> ImportedArmy:
-    """Return an army of the Empire with the wizards and scrolls usual for its size.
+    """Return an army of the Empire with the wizards and scrolls usual for this many points.
 
     Up to 1,500 points: a level 2 wizard. Up to 2,500 points: two of them. Above: a level 4 and a
-    level 2 wizard. Each has a Dispel Scroll. The army has the base dice of its wizards.
-
-    Args:
-        points: cost of the other army.
-        casts: whether its wizards have spells.
+    level 2 wizard. Each has a Dispel Scroll, and has spells only if `casts` is True. The army has
+    the base dice of its wizards.
     """
     wizards = [("Battle Wizard", 2, "Fire"), ("Battle Wizard", 2, "Heavens")]
     if points > _LARGE:
@@ -144,15 +138,12 @@ def _join_units(army: ImportedArmy) -> None:
         and troops.get(each.get("profile", ""), "infantry") == "infantry"
     ]  # fmt: skip
     large.sort(key=lambda each: -each["models"])
-    characters = [each for each in army.characters if _is_on_foot(each)]
-    for i, each in enumerate(characters):
-        if large:
-            each["unit"] = large[i % len(large)]["name"]
-
-
-def _is_on_foot(character: dict[str, Any]) -> bool:
-    profile = character_profiles().get(character.get("profile", ""))
-    return profile is None or profile.troop == "character"
+    profiles = [
+        (each, character_profiles().get(each.get("profile", ""))) for each in army.characters
+    ]
+    on_foot = [each for each, own in profiles if own is None or own.troop == "character"]
+    for i, each in enumerate(on_foot if large else ()):
+        each["unit"] = large[i % len(large)]["name"]
 
 
 def _limit_spells(army: ImportedArmy) -> None:
@@ -172,11 +163,6 @@ def _limit_spells(army: ImportedArmy) -> None:
         army.findings.append(ImportedEntry(each["name"], "", "left out", why))
 
 
-def _file_name(name: str) -> str:
-    plain = re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:60].strip("-")
-    return plain or "army"
-
-
 def _document(
     name: str,
     armies: tuple[ImportedArmy, ImportedArmy],
@@ -191,7 +177,9 @@ def _document(
         found = [each for each in army.findings if each.status == status]
         if found:
             lines.append(f"# {title}:")
-            lines += [f"# - {_comment(entry_line(each))}" for each in found[:_MOST_LISTED]]
+            for entry, owner, _, result in found[:_MOST_LISTED]:
+                whose = f" of {owner}" if owner else ""
+                lines.append(f"# - {_comment(f'{entry}{whose}: {result}')}")
             if len(found) > _MOST_LISTED:
                 lines.append(f"# - and {len(found) - _MOST_LISTED} more")
             lines.append("")
@@ -270,9 +258,3 @@ def _quoted(text: str) -> str:
 def _comment(text: str) -> str:
     """Return a text as part of a comment on one line."""
     return "".join(c if c.isprintable() else " " for c in text)
-
-
-def entry_line(finding: ImportedEntry) -> str:
-    """Return a finding in one line."""
-    owner = f" of {finding.owner}" if finding.owner else ""
-    return f"{finding.entry}{owner}: {finding.result}"

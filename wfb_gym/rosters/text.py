@@ -26,16 +26,12 @@ from wfb_gym.rosters.roster import Roster, RosterEntry, RosterError, clean_name,
 
 _LINES = 1_000
 """Maximum number of lines. A list of 3,000 points has about 200."""
-_LINE = 500
-"""Maximum length of a line, in characters."""
+_LINE = 500  # maximum length of a line, in characters
 _TEXT = 2**16
 """Maximum length of a text, in characters. A list of 3,000 points has about 6,000."""
-_TAIL = 60
-"""Number of characters at the end of a line that may contain its points."""
-_OPTIONS = 60
-"""Maximum number of options on a line."""
-_LEAST_LIST = 700
-"""Minimum points in a title such as "Dwarfs 2000"; a unit costs less."""
+_TAIL = 60  # number of characters at the end of a line that may contain its points
+_OPTIONS = 60  # maximum number of options on a line
+_LEAST_LIST = 700  # minimum points in a title such as "Dwarfs 2000"; a unit costs less
 
 _HEADING = re.compile(
     r"(?:lords?|hero(?:e?s)?|characters?|core|specials?|rares?|mercenar(?:y|ies)|allies|troops|units"

@@ -22,8 +22,7 @@ from wfb_gym.view.decisions import ActionView, describe_choices
 from wfb_gym.view.events import Event
 from wfb_gym.view.hidden_sets import sets_that_may_be
 
-YOU = "you"
-"""The person's name in a transcript."""
+YOU = "you"  # the person's name in a transcript
 
 
 class _Checkpoint(NamedTuple):
@@ -37,15 +36,11 @@ class _Checkpoint(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """The steps of a game, from which it can be continued later, after any undo.
+    """The steps of a game, from which it can be continued later, after any undo."""
 
-    Attributes:
-        codes: the codes of all events, including the deals of hidden items.
-        draws: number of random words drawn for the opponent's choices, before each of the person's
-            decisions and after the last event.
-    """
-
-    codes: Sequence[int]
+    codes: Sequence[int]  # the codes of all events, including the deals of hidden items
+    # number of random words drawn for the opponent's choices, before each of the person's decisions
+    # and after the last event
     draws: Sequence[int]
 
 
@@ -130,12 +125,7 @@ class Game:
         return describe_choices(self.narrated.names, battle)
 
     def act(self, code: int) -> Event:
-        """Play the person's chosen action.
-
-        The opponent replies once `play_on` is called.
-
-        Args:
-            code: the action's engine code.
+        """Play the person's chosen action; the opponent replies once `play_on` is called.
 
         Raises:
             ValueError: if it is not the person's turn or the action is illegal.
@@ -153,12 +143,9 @@ class Game:
         return event
 
     def undo(self, decision: int = -1) -> None:
-        """Go back to one of the person's decisions.
+        """Go back to one of the person's decisions, by its index in `decisions`.
 
         The same rolls come up again, because the dice depend only on the seed.
-
-        Args:
-            decision: index into `decisions`. Defaults to the last one.
 
         Raises:
             IndexError: if there is no such decision.

@@ -26,16 +26,13 @@ from wfb_gym.solver.regret_matching import Sweep, Sweeper
 
 Floats = NDArray[np.float64]
 
-GAP = 0.05
-"""Default gap between the bounds on the value at which solving stops, in points."""
+GAP = 0.05  # default gap between the bounds on the value at which solving stops, in points
 MOST_BYTES = 1 << 26
 """Default memory limit for the public histories; solving this many takes seconds."""
 _KNOWN_BYTES = 1 << 23
 """Memory limit for positions without hidden information; more would take too long to solve."""
-_SECONDS = 10.0
-"""Time limit for one solve; when it is reached, the gap may be wider than requested."""
-_FEWER_DICE = 2
-"""Number of dice to be used up before retrying a phase that was too large."""
+_SECONDS = 10.0  # time limit for one solve; when it is reached, the gap may be wider than requested
+_FEWER_DICE = 2  # number of dice to be used up before retrying a phase that was too large
 _MIN_REACH = 0.05
 """Reach probability below which the equilibrium is inaccurate, so the position is solved again."""
 _MIN_PROBABILITY = 0.01
@@ -51,36 +48,24 @@ class _Mixture(NamedTuple):
 
 
 class ActionValues(NamedTuple):
-    """Values of the actions at a decision, given the mover's information.
+    """Values of the actions at a decision, given the mover's information."""
 
-    Attributes:
-        mixture: the equilibrium strategy at the decision.
-        values: the mover's expected points still to come, by engine code in ascending order. The
-            mover's later play is a best response to the opponent's equilibrium strategy. Values are
-            averaged over the opponent's possible sets. Each set is weighted by its probability in
-            the deal and the probability of the opponent's past actions with this set. An
-            equilibrium may respond badly to actions that it rarely plays itself, so the values of
-            such actions may be too high. If one of them was played, its value comes from solving
-            the battle again after it.
-        expected: the first army's expected points still to come, given only public information.
-        is_assumed: whether an earlier action has almost no probability in equilibrium. Beliefs then
-            assume only that the action was possible, and the battle is solved again after it.
-    """
-
-    mixture: _Mixture
+    mixture: _Mixture  # the equilibrium strategy at the decision
+    # The mover's expected points still to come, by engine code in ascending order. The mover's
+    # later play is a best response to the opponent's equilibrium strategy. Values are averaged over
+    # the opponent's possible sets. Each set is weighted by its probability in the deal and the
+    # probability of the opponent's past actions with this set. An equilibrium may respond badly to
+    # actions that it rarely plays itself, so the values of such actions may be too high. If one of
+    # them was played, its value comes from solving the battle again after it.
     values: dict[int, float]
-    expected: float
+    expected: float  # the first army's expected points still to come, given only public information
+    # Whether an earlier action has almost no probability in equilibrium. Beliefs then assume only
+    # that the action was possible, and the battle is solved again after it.
     is_assumed: bool
 
 
 def mixture_at(equilibrium: Equilibrium, node: int, kind: int) -> dict[int, float]:
-    """Return the mover's action probabilities at a node in the public tree, by engine code.
-
-    Args:
-        equilibrium: the solved game.
-        node: index of the node.
-        kind: index of the mover's set.
-    """
+    """Return the mover's action probabilities at a node in the public tree, by engine code."""
     actions = _legal_actions(equilibrium.game, node, kind)
     return {code: float(equilibrium.strategy[action, kind]) for code, action in actions.items()}
 
@@ -131,9 +116,7 @@ class Mixer:
     def action_values(self, codes: Sequence[int], played: int) -> ActionValues:
         """Return the equilibrium strategy and the action values at a decision.
 
-        Args:
-            codes: see `mixture`.
-            played: engine code of the action that the mover chose.
+        The codes are as in `mixture`; `played` is the code of the action that the mover chose.
 
         Raises:
             TooLarge: if there are too many public histories, even when starting from this position.

@@ -25,8 +25,7 @@ from wfb_gym.transcripts.text_codes import Kind, Reader, Writer, decode, encode
 from wfb_gym.view.hidden_sets import ALL_ARMIES, redact
 
 POSITION = Kind("p1", "a position id")
-_PER_POINT = 100
-"""Points are stored as a whole number of hundredths if they are one."""
+_PER_POINT = 100  # points are stored as a whole number of hundredths if they are one
 _AS_FLOAT = 1 << len(ALL_ARMIES)
 _MOST_POINTS = 1e6
 _STATE_FIELDS = tuple(STATE.names or ())

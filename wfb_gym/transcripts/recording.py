@@ -37,15 +37,9 @@ ChooseAction: TypeAlias = Callable[[Battle, Rng], int]
 def play_on(
     narrated: NarratedBattle, rng: Rng, players: Sequence[ChooseAction | None]
 ) -> Iterator[Event]:
-    """Play to the end, or to a decision for a seat without a player (None).
+    """Play to the end, or to a decision for a seat without a player (None), and yield the events.
 
-    Args:
-        narrated: the battle.
-        rng: random number generator for the dice; it is advanced in place.
-        players: the player in each seat, or None.
-
-    Yields:
-        The events.
+    The generator, which throws the dice, is advanced in place.
     """
     battle, scratch = narrated.battle, new_work_spaces()  # own scratch: generators may interleave
     work = scratch[0]
@@ -76,11 +70,6 @@ def scripted_chooser(player: ScriptedPlayer) -> ChooseAction:
 def make_chooser(opponent: Opponent, narrated: NarratedBattle, seat: int) -> ChooseAction:
     """Return a function that chooses actions for an opponent of any kind that environments accept.
 
-    Args:
-        opponent: name, policy, agent, or path of a saved model.
-        narrated: the battle to play.
-        seat: the opponent's seat, 0 or 1.
-
     Raises:
         ValueError: if the name is unknown. The returned function raises it if a policy returns an
             illegal action.
@@ -103,11 +92,7 @@ def make_seeded_chooser(
 ) -> ChooseAction:
     """Return `make_chooser` for an opponent whose own randomness, if it has any, follows a seed.
 
-    Args:
-        opponent: name, policy, agent, or path of a saved model. Only names and paths are seeded.
-        narrated: the battle to play.
-        seat: the opponent's seat, 0 or 1.
-        seed: seed for the opponent's sampling, 0 or more.
+    Only names and paths are seeded, not policies and agents.
 
     Raises:
         ValueError: if the opponent is unknown, or if it is "optimal" and the scenario has hidden

@@ -25,62 +25,44 @@ from wfb_gym.view.names import ScenarioNames, plural, plural_points
 
 MOST_SECONDS = 120.0
 """Default time limit in seconds. Decisions after the limit are not analysed."""
-WORST = 3
-"""Number of mistakes that a review highlights."""
-NOTICED = 0.05
-"""Minimum loss, in points, for a decision to count as a mistake."""
+WORST = 3  # number of mistakes that a review highlights
+NOTICED = 0.05  # minimum loss, in points, for a decision to count as a mistake
 PUBLIC_REFUSED = "expected a transcript that includes the deals of hidden items, found a public one"
 """Error message for public transcripts with hidden items: the best play depends on the deals."""
 GAP = 0.005
 """Gap between the bounds on the value at which solving stops, in points; well below `NOTICED`."""
-_RARE = 0.005
-"""Probability below which the review does not print an action's percentage."""
+_RARE = 0.005  # probability below which the review does not print an action's percentage
+# Reasons why decisions are not analysed.
 _NO_TIME = "because the time limit was reached"
 _TOO_LARGE = "because the battle has too many continuations"
 _OTHER_ARMY = "because only the other army was reviewed"
-"""Reasons why decisions are not analysed."""
 Progress = Callable[[int, int], None]
 """Called with the number of events finished so far and the total number of events."""
 
 
 class DecisionValues(NamedTuple):
-    """The part of a review of a decision that takes time to compute.
+    """The part of a review of a decision that takes time to compute."""
 
-    Attributes:
-        values: `ReviewedAction.value` of each legal action, in order of their codes; () if the
-            decision was not analysed.
-        best: `ReviewedAction.is_best` of each.
-        shares: `ReviewedAction.share` of each, or None if nothing is hidden.
-        is_exact: see `ReviewedDecision`.
-        method: see `ReviewedDecision`.
-        expected: `ScoreForecast.expected`.
-    """
-
+    # `ReviewedAction.value` of each legal action, in order of their codes; () if the decision was
+    # not analysed
     values: tuple[float, ...]
-    best: tuple[bool, ...]
-    shares: tuple[float, ...] | None
-    is_exact: bool
-    method: str
-    expected: float
+    best: tuple[bool, ...]  # `ReviewedAction.is_best` of each
+    shares: tuple[float, ...] | None  # `ReviewedAction.share` of each, or None if nothing is hidden
+    is_exact: bool  # see `ReviewedDecision`
+    method: str  # see `ReviewedDecision`
+    expected: float  # `ScoreForecast.expected`
 
 
 class ReviewedAction(NamedTuple):
-    """A legal action at a reviewed decision.
+    """A legal action at a reviewed decision."""
 
-    Attributes:
-        text: the action in words.
-        value: the mover's expected points still to come. With hidden items, see `ActionValues`.
-        chance: chance that its dice succeed, or None if it throws no dice.
-        is_played: whether it was chosen.
-        is_best: whether no other action is better, within the precision of the values.
-        share: its probability in equilibrium, given the mover's set, or None if nothing is hidden.
-    """
-
-    text: str
+    text: str  # the action in words
+    # The mover's expected points still to come. With hidden items, see `ActionValues`.
     value: float
-    chance: Fraction | None
-    is_played: bool
-    is_best: bool
+    chance: Fraction | None  # chance that its dice succeed, or None if it throws no dice
+    is_played: bool  # whether it was chosen
+    is_best: bool  # whether no other action is better, within the precision of the values
+    # its probability in equilibrium, given the mover's set, or None if nothing is hidden
     share: float | None = None
 
 

@@ -34,8 +34,7 @@ MAX_CHARACTERS = 2**14
 """Maximum length of a code. Codes with a scenario's document have up to 3,500 characters."""
 _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _VALUES = {digit: value for value, digit in enumerate(_DIGITS)}
-_BLOCK, _BLOCK_DIGITS = 8, 11
-"""Bytes in a block, and the number of base-62 digits that hold them."""
+_BLOCK, _BLOCK_DIGITS = 8, 11  # bytes in a block, and the number of base-62 digits that hold them
 _LENGTHS = {0: 0, 2: 1, 3: 2, 5: 3, 6: 4, 7: 5, 9: 6, 10: 7, 11: 8}
 """Bytes in a block, by its number of digits."""
 _DIGITS_OF = {size: digits for digits, size in _LENGTHS.items()}
@@ -43,10 +42,8 @@ _CHECKSUM = 4
 _OWN = "own"
 _FROM_LORE = ("casting_value", "duration", "effect")
 _MOST_SHOWN = 60
-_SMALL = 4
-"""Numbers below it take the fewest bits; a power of two."""
-_MOST_BITS = 132
-"""Maximum number of leading zeros of a number, enough for a seed of 128 bits."""
+_SMALL = 4  # numbers below it take the fewest bits; a power of two
+_MOST_BITS = 132  # maximum number of leading zeros of a number, enough for a seed of 128 bits
 
 
 class TextCodeError(ValueError):

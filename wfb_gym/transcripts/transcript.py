@@ -39,10 +39,8 @@ FORMAT = "wfb_gym transcript"
 VERSION = 1
 _HEADER = "the header of a transcript"
 _NO_TRANSCRIPT = "something else: this is no transcript"
-POINTS_TOLERANCE = 1e-9
-"""Maximum difference at which numbers of points count as equal."""
-MAX_BYTES = 2**22
-"""Maximum file size; complete battles in the bundled scenarios take up to 60 KB."""
+POINTS_TOLERANCE = 1e-9  # maximum difference at which numbers of points count as equal
+MAX_BYTES = 2**22  # maximum file size; complete battles in the bundled scenarios take up to 60 KB
 MAX_LINES = 10_000
 """Maximum number of lines in a file; complete battles in the bundled scenarios take up to 300."""
 MAX_LINE = 2**19
@@ -369,14 +367,9 @@ def replay(transcript: Transcript) -> tuple[NarratedBattle, list[Event]]:
 
 
 def follow(transcript: Transcript, narrated: NarratedBattle) -> Iterator[Event]:
-    """Replay a transcript event by event and check it against the rules.
+    """Replay a transcript against the rules, and yield its events as described by this version.
 
-    Args:
-        transcript: the transcript.
-        narrated: a battle in its scenario, at the start. It advances with every event.
-
-    Yields:
-        The events, as described by this version.
+    `narrated` is a battle in its scenario, at the start. It advances with every event.
 
     Raises:
         TranscriptError: see `replay`. A wrong final result is reported after the last event.
@@ -401,16 +394,13 @@ def replay_event(
     is_deal_unknown: list[bool],
     error_at: Callable[[str, object], TranscriptError],
 ) -> Event:
-    """Replay an event and check it against the rules.
+    """Replay an event against the rules, and return it as described by this version.
 
     Args:
         narrated: the battle before the event.
         event: the event; its points and words are not checked.
         is_deal_unknown: for each army, whether the transcript leaves out its deal; it is updated.
         error_at: returns the error for an expected and a found value.
-
-    Returns:
-        The event, as described by this version.
 
     Raises:
         TranscriptError: if the event is not possible.

@@ -28,8 +28,7 @@ from wfb_gym.transcripts.recording import (
 from wfb_gym.view.events import Event
 from wfb_gym.view.names import plural
 
-TextPlayer = Callable[[str], str]
-"""A function from an observation to a reply."""
+TextPlayer = Callable[[str], str]  # a function from an observation to a reply
 
 
 class StepInfo(TypedDict):

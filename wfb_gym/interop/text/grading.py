@@ -46,9 +46,7 @@ class RegretGrader:
     def regret(self, battle: Battle, code: int) -> float | None:
         """Return an action's regret: the mover's points under optimal play minus the action's.
 
-        Args:
-            battle: the battle at the decision; not modified.
-            code: engine code of the action.
+        The battle is at the decision, and is not modified.
         """
         if self.solution is None:
             return None

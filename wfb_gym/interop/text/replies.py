@@ -19,14 +19,11 @@ from typing import Any
 from wfb_gym.suggestions import plain
 from wfb_gym.view.choices import find_choices
 
-MAX_REPLY = 1_000_000
-"""Maximum length of a reply, in characters."""
-_MAX_NAME = 300
-"""Maximum length of an action's name in a reply, in characters."""
+MAX_REPLY = 1_000_000  # maximum length of a reply, in characters
+_MAX_NAME = 300  # maximum length of an action's name in a reply, in characters
 _MOST_NAMES, _MOST_LISTED = 8, 3
 """Maximum number of ways in which a reply may write its action, and of names in a reason."""
-_LEAST_PART = 3
-"""Minimum number of letters in a part of a label."""
+_LEAST_PART = 3  # minimum number of letters in a part of a label
 _SHOWN = 60
 _LEAST_INDEX, _MOST_INDEX = -999_999, 999_999
 _NOT_LEGAL, _OTHER_TYPE = -1, "a value that is no number or text"

@@ -166,10 +166,7 @@ def view_seat(
 def rules_summary(names: ScenarioNames, position: PositionView, seat: int) -> str:
     """Return a summary of the rules of a scenario, and the armies' spells, items and characters.
 
-    Args:
-        names: display names used in the scenario.
-        position: the position at the start, which determines the expected points of the spells.
-        seat: the reader's seat, 0 or 1.
+    `position`, at the start, determines the expected points of the spells; `seat` is the reader's.
     """
     lines = ["# Rules", *_rules(names, seat)]
     for army in range(ARMIES):
@@ -294,16 +291,14 @@ def _miscast_lines(names: ScenarioNames) -> Iterator[str]:
             texts.setdefault(names.miscast(army, wizard, total), []).append(total)
         of = ", ".join(names.characters[army][wizard] for army, wizard in found)
         whose = f" of {of}" if len(users) > 1 else ""
-        listed = "; ".join(f"{_range(totals)}: {text}" for text, totals in texts.items())
+        listed = "; ".join(
+            f"{totals[0]}{f'-{totals[-1]}' if totals[1:] else ''}: {text}"
+            for text, totals in texts.items()
+        )
         yield (
             f"After a miscast{whose}, the spell fails unless the table lets it work, and "
             f"{dice_phrase(rows.dice)} are thrown on this table. {listed}."
         )
-
-
-def _range(totals: Sequence[int]) -> str:
-    """Return consecutive totals as text, such as "5-6"."""
-    return f"{totals[0]}" if len(totals) == 1 else f"{totals[0]}-{totals[-1]}"
 
 
 def _spell_lines(names: ScenarioNames, position: PositionView, army: int) -> list[str]:
