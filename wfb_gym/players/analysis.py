@@ -17,8 +17,7 @@ from wfb_gym.solver.graph_arrays import TIE
 
 MOST_POSITIONS = 400_000
 """Size, in positions, of the largest game that is solved on request; solving it takes seconds."""
-_SHARE_WITH_PHASES_TO_COME = 8
-"""Divisor of the limit before the last phase, when games rarely fit."""
+_SHARE_WITH_PHASES_TO_COME = 8  # divisor of the limit before the last phase, when games rarely fit
 _FEWER_DICE = 2
 """Number of dice that must be spent before another attempt at a game that was too large."""
 

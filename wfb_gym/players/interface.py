@@ -15,14 +15,10 @@ from numpy.typing import NDArray
 from wfb_gym.encoding.positions import PositionArrays, Positions
 from wfb_gym.opponents.policy_spec import Model
 
-Observations = NDArray[np.float32]
-"""Shape (k, size)."""
-Masks = NDArray[np.bool_]
-"""Legal actions, shape (k, actions), at least one in each row."""
-Actions = NDArray[np.int64]
-"""Action indices, shape (k,)."""
-Probabilities = NDArray[np.float64]
-"""Action probabilities, shape (k, actions)."""
+Observations = NDArray[np.float32]  # shape (k, size)
+Masks = NDArray[np.bool_]  # legal actions, shape (k, actions), at least one in each row
+Actions = NDArray[np.int64]  # action indices, shape (k,)
+Probabilities = NDArray[np.float64]  # action probabilities, shape (k, actions)
 
 Policy = Callable[..., Actions]
 """A function from observations (k, size) and masks (k, actions) to legal actions (k,).
@@ -128,6 +124,18 @@ def action_probabilities_of(
     chosen = agent.act(observations, masks, positions)
     probabilities[np.arange(len(chosen)), chosen] = 1.0
     return probabilities
+
+
+def check_row_sizes(
+    name: str, sizes: tuple[int, int], observations: Observations, masks: Masks, hint: str = ""
+) -> None:
+    """Raise a `ValueError` unless the rows have these sizes, of observations and of masks."""
+    found = observations.shape[1], masks.shape[1]
+    if found != sizes:
+        raise ValueError(
+            f"{name}: expected observations of size {sizes[0]} and {sizes[1]} actions, found "
+            f"{found[0]} and {found[1]}{hint}"
+        )
 
 
 def certain(chosen: Actions, like: NDArray[Any]) -> Probabilities:

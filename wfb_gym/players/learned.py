@@ -27,17 +27,15 @@ from wfb_gym.players.interface import (
     Observations,
     Probabilities,
     certain,
+    check_row_sizes,
     draw_actions,
 )
 from wfb_gym.players.network import PolicyNetwork, load_network
 from wfb_gym.scenario.errors import printable, shortened
 
-EITHER = "either"
-"""Seat in the file of a network that plays both seats."""
-_BATCH = 1 << 12
-"""Number of decisions per forward pass."""
-_MAX_SHOWN = 60
-"""Maximum length, in characters, of text from a file in an error message."""
+EITHER = "either"  # seat in the file of a network that plays both seats
+_BATCH = 1 << 12  # number of decisions per forward pass
+_MAX_SHOWN = 60  # maximum length, in characters, of text from a file in an error message
 
 
 class NetworkAgent:
@@ -181,15 +179,11 @@ class NetworkAgent:
         return view
 
     def _check_sizes(self, observations: Observations, masks: Masks) -> None:
-        size, actions = layout(self.limits).size, action_codec(self.limits).n
-        if (size, actions) != (observations.shape[1], masks.shape[1]):
-            learned = shortened(printable(str(self.about.get("scenario", "unknown"))), _MAX_SHOWN)
-            raise ValueError(
-                f"{self.name}: expected observations of size {size} and {actions} "
-                f"actions, found {observations.shape[1]} and {masks.shape[1]}; play it in the "
-                f"scenario and seat of its training ({learned})"
-                f"{', with history=True' if self.limits.history else ''}"
-            )
+        sizes = layout(self.limits).size, action_codec(self.limits).n
+        learned = shortened(printable(str(self.about.get("scenario", "unknown"))), _MAX_SHOWN)
+        hint = f"; play it in the scenario and seat of its training ({learned})"
+        hint += ", with history=True" if self.limits.history else ""
+        check_row_sizes(self.name, sizes, observations, masks, hint)
 
 
 def likeliest_actions(

@@ -34,18 +34,15 @@ from wfb_gym.engine.odds import CAST_CHANCE, DISPEL_CHANCE, through_table
 from wfb_gym.files import Archive, atomic_write, open_archive, wrap_read_errors
 from wfb_gym.scenario.sizes import WIZARDS
 
-ILLEGAL_LOGIT = -1e9
-"""Logit for illegal actions, whose probability is then 0 in single precision."""
+ILLEGAL_LOGIT = -1e9  # logit for illegal actions, whose probability is then 0 in single precision
 MIN_SPELL_VALUE = 0.01
 """Lower limit for the unit of points, in points / 100, to avoid division by 0."""
 STEPS = {"own_pool": 10, "enemy_pool": 10, "number_to_match": 24}
 """Numbers that the network also receives in unary code, and the number of digits for each."""
 _MAX_BYTES = 2**26
 """Maximum unpacked size of the weights in a file; the package's networks have at most 10 MB."""
-_STORED = ("float32", "float16")
-"""Data types for stored weights; computation uses float32."""
-_HEADS = ("pass", "re-rolls", "no target")
-"""Ranges of actions that do not refer to an entity."""
+_STORED = ("float32", "float16")  # data types for stored weights; computation uses float32
+_HEADS = ("pass", "re-rolls", "no target")  # ranges of actions that do not refer to an entity
 _POINTED = {
     "items": ("to_items", "own", "item"),
     "wizards": ("to_wizards", "own", "wizard"),
@@ -56,16 +53,11 @@ _POINTED = {
 """Ranges of actions on entities: the pointer's name, the side and the kind."""
 _AT_HAND = ("castable", "pending", "in_play")
 """Flags for a spell that is castable, being cast or in play."""
-_CAST_DICE = 8
-"""Maximum number of dice in a spell's casting chances."""
-_MOST_DICE = 12
-"""Maximum number of dice in the chances of casting a spell against dispel dice."""
-_ONE_HOT_DICE = 8
-"""Number of classes in the one-hot encoding of a number of dice."""
-_DICE_FACTS = 10
-"""Number of other features for a number of dice."""
-_BLOCKS = 2
-"""Number of blocks in which entities exchange information."""
+_CAST_DICE = 8  # maximum number of dice in a spell's casting chances
+_MOST_DICE = 12  # maximum number of dice in the chances of casting a spell against dispel dice
+_ONE_HOT_DICE = 8  # number of classes in the one-hot encoding of a number of dice
+_DICE_FACTS = 10  # number of other features for a number of dice
+_BLOCKS = 2  # number of blocks in which entities exchange information
 
 
 def _linear(inputs: int, outputs: int, gain: float = math.sqrt(2.0)) -> nn.Linear:

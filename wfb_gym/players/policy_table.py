@@ -19,15 +19,13 @@ from wfb_gym.players.interface import (
     Observations,
     Probabilities,
     certain,
+    check_row_sizes,
     draw_actions,
 )
 
-MOST_ROWS = 2**15
-"""Maximum number of rows (observations) in a table."""
-MOST_BYTES = 2**26
-"""Maximum unpacked size of a table, in bytes."""
-_CLOSE = 1e-6
-"""Tolerance for the sum of a row's probabilities."""
+MOST_ROWS = 2**15  # maximum number of rows (observations) in a table
+MOST_BYTES = 2**26  # maximum unpacked size of a table, in bytes
+_CLOSE = 1e-6  # tolerance for the sum of a row's probabilities
 
 
 class TableAgent:
@@ -75,12 +73,7 @@ class TableAgent:
             ValueError: if an observation is not in the table, or the sizes are wrong.
         """
         found = np.zeros(action_masks.shape)
-        shown = observations.shape[1], action_masks.shape[1]
-        if shown != (self.size, self.actions):
-            raise ValueError(
-                f"{self.name}: expected observations of size {self.size} and {self.actions} "
-                f"actions, found {shown[0]} and {shown[1]}"
-            )
+        check_row_sizes(self.name, (self.size, self.actions), observations, action_masks)
         for row, observation in enumerate(np.ascontiguousarray(observations, np.float32)):
             place = self._rows.get((observation + 0.0).tobytes())  # + 0.0: no negative zero
             if place is not None:

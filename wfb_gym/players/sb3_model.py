@@ -23,7 +23,14 @@ except ImportError as error:
 from wfb_gym.encoding.positions import Positions
 from wfb_gym.files import DamagedFileError, wrap_read_errors
 from wfb_gym.opponents.policy_spec import Model
-from wfb_gym.players.interface import Actions, Masks, Observations, Probabilities, certain
+from wfb_gym.players.interface import (
+    Actions,
+    Masks,
+    Observations,
+    Probabilities,
+    certain,
+    check_row_sizes,
+)
 
 
 class SavedPolicy:
@@ -74,13 +81,8 @@ class SavedPolicy:
 
     def _logits(self, observations: Observations, masks: Masks) -> NDArray[np.float32]:
         """Return the action logits, -inf for illegal actions, float32 (k, actions)."""
-        given = (observations.shape[1], masks.shape[1])
-        if given != (self.size, self.actions):
-            raise ValueError(
-                f"{self.name}: expected observations of size {self.size} and {self.actions} "
-                f"actions, found {given[0]} and {given[1]}; train and play the model on the same "
-                "scenario, seat and limits"
-            )
+        hint = "; train and play the model on the same scenario, seat and limits"
+        check_row_sizes(self.name, (self.size, self.actions), observations, masks, hint)
         with torch.no_grad():
             clipped = np.clip(observations, *self._bounds, dtype=np.float32)
             given_to = torch.as_tensor(clipped, device=self._policy.device)

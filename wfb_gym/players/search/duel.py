@@ -17,18 +17,13 @@ from wfb_gym.engine.odds import HIGHEST_NEED
 from wfb_gym.engine.queries import bit, clear_bits
 from wfb_gym.scenario.sizes import DICE, NO_BEARER, SPELLS, WIZARDS
 
-MOST_SPELLS = 8
-"""Maximum number of spells in a duel, including the spell being cast."""
+MOST_SPELLS = 8  # maximum number of spells in a duel, including the spell being cast
 MOST_KEPT = 4
 """Maximum number of the active army's spells that remain in play until their wizard casts again."""
-MOST_TO_DISPEL = 6
-"""Maximum number of one army's spells in play that may be dispelled."""
-MOST_OWN = 4
-"""Maximum number of wizards with their own dice in a duel."""
-MOST_AIDS = 2
-"""Maximum number of kinds of item that help a cast."""
-MOST_USES = 7
-"""Maximum number of uses that a duel tracks for one kind of item."""
+MOST_TO_DISPEL = 6  # maximum number of one army's spells in play that may be dispelled
+MOST_OWN = 4  # maximum number of wizards with their own dice in a duel
+MOST_AIDS = 2  # maximum number of kinds of item that help a cast
+MOST_USES = 7  # maximum number of uses that a duel tracks for one kind of item
 MOST_SCROLLS = 15
 MOST_LATER = (MOST_USES + 1) ** MOST_AIDS
 NONE = -1

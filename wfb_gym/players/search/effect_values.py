@@ -26,8 +26,7 @@ from wfb_gym.packing.records import Duration, PackedScenario
 from wfb_gym.players.search.duel import NONE
 from wfb_gym.scenario.sizes import UNITS
 
-LEFT_OVER = 0.8
-"""Maximum fraction of its victims' points that a spell is expected to destroy."""
+LEFT_OVER = 0.8  # maximum fraction of its victims' points that a spell is expected to destroy
 RESISTED = 0.15
 """Fraction of a spell's value lost per die of Magic Resistance when comparing targets."""
 

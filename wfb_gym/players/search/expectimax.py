@@ -27,10 +27,8 @@ from wfb_gym.players.search.phase_values import is_known
 from wfb_gym.solver.expansion import expand
 from wfb_gym.solver.graph_arrays import NO_HORIZON, TIE, Expansion, Successor, new_expansion
 
-FULL = 1 << 30
-"""Unlimited depth, in decisions: no phase is this long."""
-DEFAULT_TRANSITIONS = 50_000
-"""Default limit on the number of transitions in a search."""
+FULL = 1 << 30  # unlimited depth, in decisions: no phase is this long
+DEFAULT_TRANSITIONS = 50_000  # default limit on the number of transitions in a search
 
 DONE = 0
 NODES_FULL = 1
@@ -40,10 +38,10 @@ TOO_MANY = 4
 """Status of `search`: finished, an array is too small (three cases), or the first decision has more
 transitions than the limit allows."""
 
+# Operations of `search`.
 CHOOSE = 0
 LAY_OUT = 1
 BACK_UP = 2
-"""Operations of `search`."""
 
 
 class SearchNode(Record):

@@ -42,12 +42,9 @@ from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
 _MOST_PLACES = 40_000
 """Table size limit for a later phase's duel; spells are left out until the duel fits."""
-_NEAR = 5
-"""Number of later phases in which the values of spells in play are computed."""
-_SURVIVAL = 0.5
-"""Otherwise, the assumed probability that a spell stays in play for another phase."""
-_SCRATCH = ARMIES
-"""Index of the scratch entry, after the armies' entries."""
+_NEAR = 5  # number of later phases in which the values of spells in play are computed
+_SURVIVAL = 0.5  # otherwise, the assumed probability that a spell stays in play for another phase
+_SCRATCH = ARMIES  # index of the scratch entry, after the armies' entries
 
 
 class FuturePhases(NamedTuple):

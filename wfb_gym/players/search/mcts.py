@@ -38,12 +38,10 @@ from wfb_gym.players.search.estimate import estimate_phase
 from wfb_gym.scenario.sizes import DICE
 
 DEFAULT_SIMULATIONS = 400
-EXPLORATION = 0.3
-"""Weight of the confidence bound, relative to the range of points."""
+EXPLORATION = 0.3  # weight of the confidence bound, relative to the range of points
 
 NODES_PER_SIMULATION = 16
-LONGEST = 1 << 10
-"""Maximum length of a path through the tree, in nodes."""
+LONGEST = 1 << 10  # maximum length of a path through the tree, in nodes
 
 
 class TreeNode(Record):

@@ -12,10 +12,8 @@ from wfb_gym.engine.state import State
 from wfb_gym.packing.records import EffectKind, Limit, Lock, PackedScenario, Whose
 from wfb_gym.players.search.duel import Miscast
 
-_SIX = 5 / 6
-"""Chance that a wizard locked until it rolls a 6 stays locked."""
-_LEVEL = 0.25
-"""Fraction of a wizard's casts in later phases lost with each level."""
+_SIX = 5 / 6  # chance that a wizard locked until it rolls a 6 stays locked
+_LEVEL = 0.25  # fraction of a wizard's casts in later phases lost with each level
 
 
 @jit(forceinline=False)

@@ -305,10 +305,7 @@ def value_of_cast(duel: Duel, table: DuelTable, slot: int, here: DuelState, aid:
     """Return the value of casting a spell with this aid (or NONE) and the best number of dice.
 
     Like `value_of_roll`, except that `here` still has all dice. The wizard's own dice are spent
-    first.
-
-    Returns:
-        The value, or minus infinity if there are no dice or the aid cannot be used.
+    first. The value is minus infinity if there are no dice or the aid cannot be used.
     """
     spell = duel.spells[slot]
     extra = int64(0)

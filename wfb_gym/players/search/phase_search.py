@@ -156,8 +156,7 @@ def choose_all(
                 chosen[i] = positions.indices[code]
 
 
-_NO_VALUES = np.zeros(0)
-"""Empty `values` for `choose_all`: write actions."""
+_NO_VALUES = np.zeros(0)  # empty `values` for `choose_all`: write actions
 
 
 class PhaseSearchAgent(PositionAgent):

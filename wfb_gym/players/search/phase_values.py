@@ -89,8 +89,7 @@ from wfb_gym.players.search.reduction import (
 )
 from wfb_gym.scenario.sizes import ARMIES, DICE, ITEMS, SPELLS
 
-_MOST_PLACES = 200_000
-"""Table size limit for a duel; spells are left out until the duel fits."""
+_MOST_PLACES = 200_000  # table size limit for a duel; spells are left out until the duel fits
 
 
 class Scratch(NamedTuple):
@@ -132,7 +131,7 @@ def _solve(
 def action_points(
     packed: PackedScenario, state: State, most_spells: int, every_spell: bool, scratch: Scratch
 ) -> int:
-    """Write the values of the legal actions at a decision, for the side to move.
+    """Write the values of a decision's legal actions, for the side to move; return their number.
 
     Args:
         packed: the battle's scenario.
@@ -142,8 +141,6 @@ def action_points(
         scratch: arrays; `look_ahead` must have filled `future`. The action values are written to
             `points`; NaN if no duel represents the action.
 
-    Returns:
-        The number of legal actions.
     """
     work = scratch.work[0]
     count = int64(legal_actions(packed, state, work))

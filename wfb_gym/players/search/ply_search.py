@@ -32,8 +32,7 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.solver.graph_arrays import new_expansion
 
 DEFAULT_PLIES = 1
-DEFAULT_TRANSITIONS = 200_000
-"""Default limit on the number of transitions in a search."""
+DEFAULT_TRANSITIONS = 200_000  # default limit on the number of transitions in a search
 LIKELY = 0.002
 """Minimum probability of an action that may be chosen, relative to the most likely action."""
 
@@ -97,9 +96,6 @@ class PlySearchAgent(PositionAgent):
 
     def action_values(self, battle: Battle) -> dict[int, float]:
         """Return the search value of each legal action for the first army.
-
-        Args:
-            battle: a battle at a decision of either army; not modified.
 
         Returns:
             Points by engine code, in ascending order of codes. These are the points until the end

@@ -72,24 +72,17 @@ cast."""
 
 
 class Terms(NamedTuple):
-    """Settings for the reduction, and inputs from later phases.
+    """Settings for the reduction, and inputs from later phases."""
 
-    Attributes:
-        phases_ahead: maximum number of later phases to solve.
-        later_spells: number of spells to consider in each later phase.
-        fade: weight of later phases in battles with units.
-        lasting: see `Lasting`.
-        free: points for each spell if a miscast lets its army cast it for free, (ARMIES, SPELLS); 0
-            without a target.
-        answers: points above which each army's enemy reads a scroll against such a free spell,
-            (ARMIES,); infinite without a scroll.
-    """
-
-    phases_ahead: int
-    later_spells: int
-    fade: float
-    lasting: Lasting
+    phases_ahead: int  # maximum number of later phases to solve
+    later_spells: int  # number of spells to consider in each later phase
+    fade: float  # weight of later phases in battles with units
+    lasting: Lasting  # see `Lasting`
+    # points for each spell if a miscast lets its army cast it for free, (ARMIES, SPELLS); 0 without
+    # a target
     free: NDArray[np.float64]
+    # points above which each army's enemy reads a scroll against such a free spell, (ARMIES,);
+    # infinite without a scroll
     answers: NDArray[np.float64]
 
 
