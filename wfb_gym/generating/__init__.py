@@ -16,14 +16,7 @@ from wfb_gym.generating.options import (
     Generation,
     Sizes,
 )
-from wfb_gym.generating.scenarios import (
-    TEST_SEEDS,
-    TRAIN_SEEDS,
-    Generated,
-    Split,
-    generate,
-    seeds,
-)
+from wfb_gym.generating.scenarios import TEST_SEEDS, TRAIN_SEEDS, Generated, Split, generate, seeds
 
 __all__ = [
     "ALL_KINDS",

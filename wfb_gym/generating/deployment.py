@@ -7,10 +7,8 @@ from wfb_gym.generating.drafts import ArmyDraft, CharacterDraft, UnitDraft
 from wfb_gym.generating.primitives import DEPTH, WIDTH, RandomChoices, Rectangle
 
 _MIDDLE = DEPTH / 2
-_FRIENDS_APART = 0.5
-"""Minimum distance between two pieces in the same army, in inches."""
-_ENEMIES_APART = 1.0
-"""Minimum distance between two enemies that are not in combat, in inches."""
+_FRIENDS_APART = 0.5  # minimum distance between two pieces in the same army, in inches
+_ENEMIES_APART = 1.0  # minimum distance between two enemies that are not in combat, in inches
 _EDGE = 0.5
 _TRIES = 40
 _TURNS = (0, 0, 0, 0, 0, 10, -10, 20, -20)
@@ -18,8 +16,7 @@ _STEADY = frozenset({"undead", "daemons", "unbreakable", "immune_to_psychology"}
 """Traits of units that never flee (house rule)."""
 
 _Point = tuple[float, float]
-_Place = tuple[_Point, int]
-"""Middle of the front edge, in inches, and facing."""
+_Place = tuple[_Point, int]  # middle of the front edge, in inches, and facing
 
 
 class PlacedPiece(NamedTuple):
@@ -92,15 +89,10 @@ def deploy(
     pairs: Sequence[tuple[UnitDraft, UnitDraft]],
     choices: RandomChoices,
 ) -> list[PlacedPiece] | None:
-    """Place all units and characters; the first army faces towards increasing y.
+    """Place all units and characters, or return None if there was no free place for a piece.
 
-    Args:
-        armies: both armies, whose positions are set.
-        pairs: units that are fighting each other, placed front to front.
-        choices: source of random choices.
-
-    Returns:
-        The placed pieces, or None if there was no free place for a piece.
+    The first army faces towards increasing y. The units of each pair, which fight each other, are
+    placed front to front.
     """
     layout = _Layout(choices)
     middle = choices.inches(30.0, WIDTH - 30.0)
@@ -221,10 +213,8 @@ def _character_places(
 
 _MAX_FEATURES = 6
 _TERRAIN_TRIES = 30
-_FEATURES_APART = 1.0
-"""Minimum distance between two terrain features, in inches."""
-_CLEARANCE = 0.25
-"""Minimum distance between terrain and pieces outside it, in inches."""
+_FEATURES_APART = 1.0  # minimum distance between two terrain features, in inches
+_CLEARANCE = 0.25  # minimum distance between terrain and pieces outside it, in inches
 _TERRAIN_TURNS = (0, 0, 0, 15, -15, 30, -30, 45, 60, 90)
 
 

@@ -126,10 +126,7 @@ def number_names(names: list[str]) -> list[str]:
 
 
 def scenario_document(
-    seed: int,
-    options: Generation,
-    armies: Sequence[ArmyDraft],
-    terrain: list[dict[str, Any]],
+    seed: int, options: Generation, armies: Sequence[ArmyDraft], terrain: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the scenario document for two draft armies, as in a scenario file."""
     names = " against ".join(army_list(army.list_name).name for army in armies)

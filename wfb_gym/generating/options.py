@@ -28,8 +28,7 @@ _RANGES = {
 """Minimum and maximum of each option. A wizard of the highest level has 4 spells, and two wizards
 that roll on a whole lore have 12. Packed scenarios hold 24 spells, but fewer spells that do not
 stack on a single target (`wfb_gym.scenario.sizes.MARKS`)."""
-MIN_SPENT_SHARE = 0.9
-"""Minimum share of its points that an army spends."""
+MIN_SPENT_SHARE = 0.9  # minimum share of its points that an army spends
 MAX_CHARACTERS_SHARE = 0.5
 """Maximum share of its points that an army spends on characters and items (house rule C.103)."""
 LORD_FROM = 1000
@@ -337,8 +336,7 @@ HARD_KINDS: dict[str, Generation] = {
 
 Without the lore of Heavens, no Comets fall, so the spaces of "generated-all" fit.
 """
-ALL_KINDS = KINDS | KINDS_OF_AXES | HARD_KINDS
-"""All kinds by name."""
+ALL_KINDS = KINDS | KINDS_OF_AXES | HARD_KINDS  # all kinds by name
 
 OPTIONS_BY_NAME: dict[str, Generation | tuple[Generation, ...]] = {
     "generated": Generation(),

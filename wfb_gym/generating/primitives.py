@@ -11,8 +11,7 @@ from typing import NamedTuple, Self, TypeVar
 
 _T = TypeVar("_T")
 
-WIDTH, DEPTH = 72.0, 48.0
-"""Size of a generated battlefield, in inches."""
+WIDTH, DEPTH = 72.0, 48.0  # size of a generated battlefield, in inches
 _TURNS: dict[int, tuple[float, float]] = {
     0: (1.0, 0.0),
     10: (0.984807753, 0.173648178),

@@ -31,16 +31,12 @@ from wfb_gym.scenario.slots import identities_to_mark
 from wfb_gym.scenario.spells import Spell, spells_of_lore
 from wfb_gym.suggestions import one_of
 
-SEEDS = range(2**32)
-"""All seeds."""
-TRAIN_SEEDS = range(2**31)
-"""Seeds for training."""
-TEST_SEEDS = range(2**31, SEEDS.stop)
-"""Seeds for evaluation, never used for training."""
+SEEDS = range(2**32)  # all seeds
+TRAIN_SEEDS = range(2**31)  # seeds for training
+TEST_SEEDS = range(2**31, SEEDS.stop)  # seeds for evaluation, never used for training
 Split = Literal["train", "test"]
 _RANGES: dict[Split, range] = {"train": TRAIN_SEEDS, "test": TEST_SEEDS}
-_PROGRESS_SECONDS = 2.0
-"""Seconds between progress lines."""
+_PROGRESS_SECONDS = 2.0  # seconds between progress lines
 _MAX_ATTEMPTS = 1000
 _OPPOSITIONS: dict[Opposition, int] = {"wizards": 55, "dwarfs": 15, "daemons": 15, "none": 15}
 """Kinds of second army with their weights, used if the options allow any."""
@@ -192,12 +188,7 @@ def _has_a_target(scenario: Scenario) -> bool:
 
 
 def seeds(split: Split, count: int, first: int = 0) -> range:
-    """Return consecutive seeds from a split.
-
-    Args:
-        split: "train" or "test".
-        count: number of seeds.
-        first: index of the first seed within the split.
+    """Return `count` consecutive seeds from a split, from the index `first` on.
 
     Raises:
         ScenarioError: if the split is unknown, or `count` or `first` is out of range.

@@ -36,10 +36,9 @@ def choose_units(
     *,
     banners: bool,
 ) -> list[UnitDraft] | None:
-    """Choose units to spend the points left over from the characters.
+    """Choose units for the points left over from the characters, casting units first.
 
-    Returns:
-        The units, with casting units first, or None if too many points would be left.
+    Returns None if too many points would be left.
     """
     left = options.points - sum(who.cost for who in characters)
     casting = sum(who.profile is None for who in characters)

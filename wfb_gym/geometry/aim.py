@@ -24,10 +24,8 @@ if TYPE_CHECKING:
 
 FRONT_REACH = 1.0
 """Distance in front of a front rank that must be free for a wall of fire, in inches."""
-BIG_UNIT = 5
-"""Minimum number of models in a unit that protects a lone character near it."""
-NEAR_UNIT = 5.0
-"""Distance within which such a unit protects a lone character, in inches."""
+BIG_UNIT = 5  # minimum number of models in a unit that protects a lone character near it
+NEAR_UNIT = 5.0  # distance within which such a unit protects a lone character, in inches
 LARGE_BASE = 40.0 / INCH
 """Minimum shorter side of the base of a model that is larger than a rider, in inches (FAQ)."""
 _AREAS = ("enemy_area", "friendly_area")

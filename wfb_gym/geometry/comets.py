@@ -25,16 +25,12 @@ RADII = (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0)
 """Distances, in inches, that a Comet with one or two markers can reach when it lands."""
 _INSIDE = 1e-6
 """Margin in inches: points are moved this far inside enemies' radii and outside friends' radii."""
-_ON = 1e-8
-"""Tolerance, in inches, for a point on a boundary."""
-_DIGITS = 9
-"""Number of decimals to which values are rounded before being compared."""
-_COARSEST = 4.0
-"""Half the side of the first squares in a search, in inches."""
+_ON = 1e-8  # tolerance, in inches, for a point on a boundary
+_DIGITS = 9  # number of decimals to which values are rounded before being compared
+_COARSEST = 4.0  # half the side of the first squares in a search, in inches
 _FINEST = 2.0**-10
 """Half the side of the last squares, in inches. The search can miss narrower regions."""
-_GAIN = 1e-6
-"""Amount in points by which a place must beat the best known place."""
+_GAIN = 1e-6  # amount in points by which a place must beat the best known place
 
 Worth: TypeAlias = Callable[[Floats], Floats]
 """Maps the distances from k places to n pieces, shape (k, n), to expected points, shape (k,)."""

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from wfb_gym.geometry.formation import ROUNDING, Floats
 
-_SAME = 1e-6
-"""Circles whose centres are closer than this are treated as the same circle, in inches."""
+_SAME = 1e-6  # circles whose centres are closer than this are treated as the same circle, in inches
 
 
 class Curves(NamedTuple):

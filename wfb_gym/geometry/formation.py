@@ -15,8 +15,7 @@ from wfb_gym.geometry.pieces import Piece
 Floats = NDArray[np.float64]
 TOLERANCE = 0.01
 """Pieces this close count as touching, and only larger overlaps count as overlaps, in inches."""
-ROUNDING = 1e-9
-"""Tolerance for distances that are compared with a range, in inches."""
+ROUNDING = 1e-9  # tolerance for distances that are compared with a range, in inches
 CORNERS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, 1.0], [1.0, -1.0]])
 SIDES = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
 """Directions from the centre of a rectangle to its corners and sides, in its frame."""
@@ -44,11 +43,9 @@ class _Frame(NamedTuple):
 
 
 def frame_at(position: tuple[float, float] | None, facing: float) -> _Frame:
-    """Return a piece's frame.
+    """Return the frame of a piece at a position in inches, or at (0, 0) for None.
 
-    Args:
-        position: origin of the frame in inches. None for (0, 0).
-        facing: forward direction, in degrees clockwise from the y axis.
+    `facing` is the forward direction, in degrees clockwise from the y axis.
     """
     turn = np.deg2rad(facing)
     right, forward = (np.cos(turn), -np.sin(turn)), (np.sin(turn), np.cos(turn))
@@ -70,13 +67,10 @@ class Bases(NamedTuple):
 
 
 def cells(frontage: int, count: int) -> Floats:
-    """Return the first `count` places in a formation.
+    """Return the first `count` places in a formation: steps to the right, and rank, (count, 2).
 
     Each rank is filled from its middle outwards. If two places are equally near, the left one comes
     first (house rule C.48). An incomplete last rank is therefore centred.
-
-    Returns:
-        Steps to the right of the middle, and the rank, shape (count, 2).
     """
     middle = (frontage - 1) / 2
     columns = sorted(range(frontage), key=lambda column: (abs(column - middle), column))

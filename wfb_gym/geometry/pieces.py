@@ -6,8 +6,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-INCH = 25.4
-"""Millimetres in an inch."""
+INCH = 25.4  # millimetres in an inch
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,8 @@ from wfb_gym.geometry.formation import Bases, Floats, bases_of, blocks_of, frame
 from wfb_gym.geometry.pieces import Misplacement, Piece, TerrainPiece
 from wfb_gym.seats import SEATS
 
-Shape: TypeAlias = Any
-"""A shapely geometry."""
-Shapes: TypeAlias = NDArray[np.object_]
-"""An array of shapely geometries."""
+Shape: TypeAlias = Any  # a shapely geometry
+Shapes: TypeAlias = NDArray[np.object_]  # an array of shapely geometries
 
 
 class Polygons:

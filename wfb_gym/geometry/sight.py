@@ -9,10 +9,8 @@ from wfb_gym.geometry.polygons import Polygons, Shape
 
 _SHADOW_LENGTH = 1e4
 """Length of a shadow, as a multiple of the distance to the corner that casts it."""
-_MIN_SEEN = 1e-6
-"""Minimum visible part of a base that counts as seen, in square inches."""
-_MIN_HIDDEN = 1e-9
-"""Shadows that cover less of a base than this are ignored, in square inches."""
+_MIN_SEEN = 1e-6  # minimum visible part of a base that counts as seen, in square inches
+_MIN_HIDDEN = 1e-9  # shadows that cover less of a base than this are ignored, in square inches
 
 
 class LineOfSight:

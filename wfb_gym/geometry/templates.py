@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from wfb_gym.geometry.curves import Curves, meetings
 from wfb_gym.geometry.formation import ROUNDING, SIDES, Bases, Floats
 
-_TOUCH = 1e-6
-"""Minimum width of an overlap for a template to touch a base, in inches."""
-_CHUNK = 1_000_000
-"""Number of (place, base) pairs per batch, to limit memory use."""
+_TOUCH = 1e-6  # minimum width of an overlap for a template to touch a base, in inches
+_CHUNK = 1_000_000  # number of (place, base) pairs per batch, to limit memory use
 
 
 class Placing(NamedTuple):

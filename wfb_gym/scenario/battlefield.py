@@ -17,8 +17,7 @@ from wfb_gym.seats import SEATS
 MAX_LENGTH = 240.0
 """Longest side of a battlefield, in inches: four tables of the usual length (house rule C.96)."""
 _ABSENT = {"dead": "dead", "off_table": "off the table"}
-OPAQUE = ("wood", "hill", "ruins", "building")
-"""Terrain that blocks sight by default."""
+OPAQUE = ("wood", "hill", "ruins", "building")  # terrain that blocks sight by default
 
 
 class Terrain(StrictModel):

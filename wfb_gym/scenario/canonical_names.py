@@ -20,10 +20,7 @@ _UNIT_PATHS = (("unit",), ("daemon_unit",), ("base_contact", "unit"))
 
 
 def spelled_out(
-    data: Mapping[str, Any],
-    items: Iterable[str],
-    spells: Iterable[str],
-    profiles: Iterable[str],
+    data: Mapping[str, Any], items: Iterable[str], spells: Iterable[str], profiles: Iterable[str]
 ) -> Mapping[str, Any]:
     """Return a document in which items, spells and units have their canonical spelling.
 

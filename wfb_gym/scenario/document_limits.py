@@ -15,12 +15,9 @@ MAX_BYTES = 2**17
 """Largest file in bytes. The largest bundled scenario is 6 KB."""
 MAX_DEPTH = 12
 """Deepest nesting of tables and lists. A scenario needs 8 levels."""
-MAX_ENTRIES = 128
-"""Maximum number of entries in a list, and of keys in a table."""
-MAX_VALUES = 5_000
-"""Maximum number of values in a document, including tables and lists."""
-MAX_KEY = 100
-"""Maximum length of a key, in characters."""
+MAX_ENTRIES = 128  # maximum number of entries in a list, and of keys in a table
+MAX_VALUES = 5_000  # maximum number of values in a document, including tables and lists
+MAX_KEY = 100  # maximum length of a key, in characters
 
 _MARKS = re.compile(  # whole strings and comments, and the characters that mark structure
     r'"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"*+'

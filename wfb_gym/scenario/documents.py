@@ -25,11 +25,9 @@ from wfb_gym.scenario.toml_errors import explain
 from wfb_gym.suggestions import one_of
 
 _SUFFIX = ".toml"
-_COORDINATES = ("x", "y")
-"""Unknown keys that suggest that a position was meant."""
+_COORDINATES = ("x", "y")  # unknown keys that suggest that a position was meant
 _POSITION = "two numbers in inches, [x, y]"
-_OF_PROFILES = ("name", "toughness", "points")
-"""Required keys that a profile can supply."""
+_OF_PROFILES = ("name", "toughness", "points")  # required keys that a profile can supply
 _MOST_DIGITS = 10
 _Model = TypeVar("_Model", bound=StrictModel)
 _EXPECTED = {

@@ -316,8 +316,7 @@ class SpellEffect(StrictModel):
                     yield self.problem_at(f"worth.{key}", expected)
 
 
-EFFECT_KEYS = tuple(SpellEffect.model_fields)
-"""The effect keys in a spell's table."""
+EFFECT_KEYS = tuple(SpellEffect.model_fields)  # the effect keys in a spell's table
 SPELL_FLAGS = {
     key: mark
     for key, field in SpellEffect.model_fields.items()

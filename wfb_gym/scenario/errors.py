@@ -9,25 +9,18 @@ _MAX_TEXT = 60
 _MAX_NUMBER = 10**15
 _MAX_ENTRIES = 4
 _MAX_LINE = 1000
-MAX_PROBLEMS = 20
-"""Maximum number of problems listed in an error; any others are only counted."""
-NO_KEY = "no such key"
-"""Text shown in place of a missing key's value."""
+MAX_PROBLEMS = 20  # maximum number of problems listed in an error; any others are only counted
+NO_KEY = "no such key"  # text shown in place of a missing key's value
 
 
 class Problem(NamedTuple):
-    """A single problem in a scenario.
+    """A single problem in a scenario."""
 
-    Attributes:
-        key: path to the key in the document, such as
-            ``caster.wizards[0].spells[1].casting_value``, or empty for the whole document.
-        expected: the expected value, in words.
-        found: the actual value, in words.
-    """
-
+    # path to the key in the document, such as ``caster.wizards[0].spells[1].casting_value``, or
+    # empty for the whole document
     key: str
-    expected: str
-    found: str
+    expected: str  # the expected value, in words
+    found: str  # the actual value, in words
 
     def below(self, key: str) -> "Problem":
         """Return the problem with its key prefixed by `key`, the key of its table."""

@@ -182,8 +182,7 @@ class Writing(_Kind):
 
 MAX_NAME = 100
 Name = Annotated[str, Writing(MAX_NAME)]
-Text = Annotated[str, Writing(2000, allowed=r"\n\t")]
-"""Text of one or more lines."""
+Text = Annotated[str, Writing(2000, allowed=r"\n\t")]  # text of one or more lines
 FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 FILE_NAME_EXPECTED = (
     "a name of up to 64 letters, digits, dots, dashes and underscores, a letter or digit first"
@@ -197,8 +196,7 @@ FileName = Annotated[
 """A name that can be used in a file name."""
 Flag = Annotated[bool, _Kind("true or false", core_schema.bool_schema(strict=True))]
 Dice = Annotated[int, Whole(0, DICE)]
-Characteristic = Annotated[int, Whole(1, 10)]
-"""Toughness, Strength or Wounds."""
+Characteristic = Annotated[int, Whole(1, 10)]  # Toughness, Strength or Wounds
 Leadership = Annotated[int, Whole(2, 10)]
 DEFAULT_LEADERSHIP = 7
 """Leadership of a trained soldier, used without a profile or an entry (house rule C.104)."""
@@ -206,8 +204,7 @@ Save = Annotated[int, Whole(1, 6)]
 Points = Annotated[float, Number(0.0, MAX_POINTS)]
 Position = Annotated[tuple[float, float], Pair(-1000.0, 1000.0)]
 """A place on the battlefield, in inches from the left and near edges."""
-Facing = Annotated[float, Number(-360.0, 360.0)]
-"""Degrees clockwise from the y axis."""
+Facing = Annotated[float, Number(-360.0, 360.0)]  # degrees clockwise from the y axis
 Base = Annotated[tuple[float, float], Pair(1.0, 400.0)]
 """Width and depth of a model's base, in millimetres."""
 

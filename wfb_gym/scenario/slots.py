@@ -51,18 +51,15 @@ class ItemSlot(NamedTuple):
 
 
 class ArmySlots(NamedTuple):
-    """An army's spells and items in packed order; `Scenario.slots` contains both armies' slots.
+    """An army's spells and items in packed order; `Scenario.slots` contains both armies' slots."""
 
-    Attributes:
-        spells: each wizard's spells, in order, followed by bound spells. A wizard that rolls its
-            spells has all six from its lore. A spell with several casts has equal slots in a row. A
-            spell with several casting values has slots for each of them.
-        items: the army's items, followed by its characters'. Items that only modify their bearer
-            have no slot. A hidden item shares the slot of a known item with the same name and
-            bearer. Other hidden items come last.
-    """
-
+    # Each wizard's spells, in order, followed by bound spells. A wizard that rolls its spells has
+    # all six from its lore. A spell with several casts has equal slots in a row. A spell with
+    # several casting values has slots for each of them.
     spells: tuple[SpellSlot, ...]
+    # The army's items, followed by its characters'. Items that only modify their bearer have no
+    # slot. A hidden item shares the slot of a known item with the same name and bearer. Other
+    # hidden items come last.
     items: tuple[ItemSlot, ...]
 
 

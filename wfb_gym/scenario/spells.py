@@ -19,8 +19,7 @@ CastingValue = Annotated[int, Whole(LOWEST_CASTING_VALUE, HIGHEST_CASTING_VALUE)
 Casts = Annotated[int, Whole(1, 12)]
 DurationName = Literal["instant", "remains_in_play", "one_turn"]
 _LORE_OF = re.compile(r"^\s*(the\s+)?lore\s+of\s+", re.IGNORECASE)
-LORES_PAGE = "docs/lores.md"
-"""Page that lists the spells of the lores, for error messages."""
+LORES_PAGE = "docs/lores.md"  # page that lists the spells of the lores, for error messages
 RULEBOOK_LORES = ("Fire", "Metal", "Shadow", "Beasts", "Heavens", "Light", "Life", "Death")
 """The eight lores of the rulebook, which generated scenarios use. Their order must not change."""
 _REMAINS = "remains_in_play"

@@ -13,8 +13,7 @@ from wfb_gym.scenario.fields import Flag, Name, StrictModel, Whole
 from wfb_gym.scenario.profiles import MagicResistance, Traits, UnitTroop, fill_from_unit_profile
 
 MAX_MODELS = 200
-FRONTAGE = 5
-"""Default number of models in the front rank (house rule C.50)."""
+FRONTAGE = 5  # default number of models in the front rank (house rule C.50)
 SINGLE_MODELS = ("chariot", "monster", "war_machine")
 BASES: dict[str, tuple[float, float]] = {
     "infantry": (20.0, 20.0),
