@@ -26,8 +26,7 @@ from wfb_gym.solver.game_graph import DEFAULT_BYTES, Progress
 from wfb_gym.solver.graph_arrays import LEAF
 from wfb_gym.solver.public_tree import PublicExpansion, position_chunks
 
-_STRAIGHT = 1e-12
-"""Tolerance in points: a corner closer than this to a straight line is dropped."""
+_STRAIGHT = 1e-12  # tolerance in points: a corner closer than this to a straight line is dropped
 
 
 class BeliefValue(NamedTuple):

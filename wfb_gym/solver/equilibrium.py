@@ -39,10 +39,8 @@ from wfb_gym.solver.seat_decisions import PolicyLike
 
 Floats = NDArray[np.float64]
 
-DEFAULT_GAP = 0.01
-"""Solving stops when the gap between the bounds reaches this value, in points."""
-_REPORTED = 20
-"""Number of sweeps between computations of the bounds."""
+DEFAULT_GAP = 0.01  # solving stops when the gap between the bounds reaches this value, in points
+_REPORTED = 20  # number of sweeps between computations of the bounds
 
 
 @dataclass(frozen=True)
@@ -122,9 +120,7 @@ class HiddenGame:
     @cached_property
     def uniform(self) -> Floats:
         """The strategy that plays every legal action with the same probability."""
-        strategy = np.zeros_like(self._sweeper.sweep.action_values)
-        to_probabilities(self.tree.arrays, strategy, strategy)
-        return strategy
+        return self.strategy_of_plays(np.zeros_like(self._sweeper.sweep.action_values))
 
     def points(self, strategy: Floats) -> float:
         """Return the first army's expected points if both armies play a strategy.

@@ -29,22 +29,18 @@ LOOKS_LARGE = 5_000_000
 """If the small sample's positions times its groups reach this, the size is estimated before
 solving continues. The number of groups corrects for long games, in which a small sample misses more
 positions. Solving such a game takes many times longer than estimating its size."""
-ESTIMATE_AFTER = 200_000
-"""Number of solved positions after which the total is estimated."""
+ESTIMATE_AFTER = 200_000  # number of solved positions after which the total is estimated
 DOUBT = 4
 """An estimate must exceed the memory limit by this factor for a scenario to be rejected early."""
-MAX_COUNT = 10**15
-"""Cap on estimates; larger numbers are not meaningful."""
+MAX_COUNT = 10**15  # cap on estimates; larger numbers are not meaningful
 _CAST = (
     "number", "node", "mover", "spell", "aim", "cast_item", "reserve", "dice", "attempt",
     "declared", "joined", "target", "natural_result", "row", "cursor", "group", "after_miscast",
     "free", "free_aim", "striking", "strike", "hits", "member", "odd_hit", "radius", "return_to",
     "faces", "held",
 )  # fmt: skip
-_LEAST_BITS = 0.3
-"""Causes with less entropy than this, in bits, are not listed."""
-_DOMINATES = 0.6
-"""A unit that contributes more than this fraction of all units' entropy is named."""
+_LEAST_BITS = 0.3  # causes with less entropy than this, in bits, are not listed
+_DOMINATES = 0.6  # a unit that contributes more than this fraction of all units' entropy is named
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ from wfb_gym.solver.graph_arrays import SweepMode
 from wfb_gym.solver.seat_decisions import PolicyLike, SeatDecisions, TablePolicy
 from wfb_gym.solver.solution import Solution
 
-SAME = 1e-9
-"""Values that differ by less than this, in points, count as equal."""
+SAME = 1e-9  # values that differ by less than this, in points, count as equal
 
 SeatLimits = Limits | tuple[Limits | None, Limits | None] | None
 """Limits for both seats, or a pair with the limits for each. If None, limits are fitted to the
@@ -175,12 +174,9 @@ class ExactGame:
         dispeller: NDArray[np.float64],
         progress: Progress | None = None,
     ) -> float:
-        """Return the first army's expected points when two policies play each other.
+        """Return the first army's expected points when policies with these `probabilities` play.
 
-        Args:
-            caster: `probabilities` of the caster's policy.
-            dispeller: `probabilities` of the dispeller's policy.
-            progress: called with the number of positions evaluated so far.
+        `progress` is called with the number of positions evaluated so far.
         """
         given = [caster + dispeller]
         return self._points([(SweepMode.GIVEN, SweepMode.GIVEN)], given, progress)[0]
@@ -199,10 +195,7 @@ class ExactGame:
     ) -> list[Score]:
         """Return the scores of several policies, which takes little longer than the score of one.
 
-        Args:
-            probabilities: the policies' `probabilities`.
-            seats: the policies' seats.
-            progress: called with the number of positions evaluated so far.
+        Arguments are as in `value`.
         """
         if not seats:
             return []
@@ -291,9 +284,7 @@ def best_response(
         scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
         policy: see `PolicyLike`.
         seat: the policy's seat: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions or decisions processed so far. The count
-            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
-            bar, shown on a terminal if a stage takes long.
+        progress: see `evaluate`.
         limits: limits for the policy's observations and actions. Defaults to limits fitted to the
             scenario.
 
@@ -323,9 +314,7 @@ def exploitability(
         scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
         caster: the first army's policy; None to evaluate only the dispeller.
         dispeller: the second army's policy; None to evaluate only the caster.
-        progress: called with the number of positions or decisions processed so far. The count
-            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
-            bar, shown on a terminal if a stage takes long.
+        progress: see `evaluate`.
         limits: limits for both seats, or a pair. Defaults to limits fitted to the scenario.
 
     Raises:
@@ -358,9 +347,7 @@ def normalised_score(
         scenario: the name of a bundled scenario, a path, a `Scenario`, or a `Solution`.
         policy: see `PolicyLike`.
         seat: the policy's seat: 0 or "caster", 1 or "dispeller".
-        progress: called with the number of positions or decisions processed so far. The count
-            restarts at each stage: solving, calling the policy, evaluating. Defaults to a progress
-            bar, shown on a terminal if a stage takes long.
+        progress: see `evaluate`.
         limits: limits for the policy's observations and actions. Defaults to limits fitted to the
             scenario.
 

@@ -40,13 +40,10 @@ Progress = Callable[[int], None]
 StateValues = Callable[[Records[State]], NDArray[np.float64]]
 """Function from states (k,) to the first army's future points, float64 (k,)."""
 
-DEFAULT_BYTES = 4 * 2**30
-"""Default memory limit for a solution, in bytes."""
+DEFAULT_BYTES = 4 * 2**30  # default memory limit for a solution, in bytes
 
-_SLICE = 50_000
-"""Number of nodes between calls to `Progress`."""
-_ALONE = 50_000
-"""Number of nodes that the first thread explores before the other threads start."""
+_SLICE = 50_000  # number of nodes between calls to `Progress`
+_ALONE = 50_000  # number of nodes that the first thread explores before the other threads start
 _NO_END = 1 << 62
 _FIRST_NODES = 1 << 12
 _FIRST_STEPS = 1 << 12

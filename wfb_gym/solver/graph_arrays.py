@@ -44,8 +44,7 @@ LEAF = 3
 """Kinds of nodes that are not decisions: chance nodes, and positions beyond the horizon, whose
 values are given. The kind of a decision is the army to move, 0 or 1."""
 
-NO_HORIZON = 1 << 30
-"""Horizon that produces no leaves, because it is later than every phase."""
+NO_HORIZON = 1 << 30  # horizon that produces no leaves, because it is later than every phase
 
 TIE = 1e-9
 """An action must be better by more than this, in points, to be chosen over one with a lower

@@ -26,8 +26,7 @@ from wfb_gym.engine.state import (
 from wfb_gym.solver.graph_arrays import CHANCE, NODES, GraphArrays, Nodes
 from wfb_gym.solver.node_index import find_node
 
-_TOGETHER = 20_000
-"""Number of nodes validated per batch."""
+_TOGETHER = 20_000  # number of nodes validated per batch
 
 
 @jit(forceinline=False)

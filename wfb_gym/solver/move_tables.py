@@ -13,8 +13,7 @@ from wfb_gym.solver.solution import packed_digest
 from wfb_gym.solver.solving import solve_all
 
 _CACHE: dict[tuple[str, ...], MoveTables] = {}
-_CACHE_SIZE = 4
-"""Number of move tables that a process keeps for later environments."""
+_CACHE_SIZE = 4  # number of move tables that a process keeps for later environments
 
 
 def load_move_tables(scenarios: Sequence[Scenario], seat: int) -> MoveTables:

@@ -44,8 +44,7 @@ _PLACES = _places()
 _STAGES: Whole = np.full(len(Node), Stage.CASTING, np.int64)
 _STAGES[list(NODES)] = [spec.stage for spec in NODES.values()]
 LONGEST = 64
-BELOW_PHASE = 44
-"""Number of bits of a potential below the number of remaining phases."""
+BELOW_PHASE = 44  # number of bits of a potential below the number of remaining phases
 
 
 def stages(states: States) -> Whole:

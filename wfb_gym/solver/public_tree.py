@@ -42,8 +42,7 @@ from wfb_gym.solver.game_graph import GameGraph, Progress, TooLarge
 from wfb_gym.solver.graph_arrays import CHANCE, LEAF
 from wfb_gym.solver.node_index import pack_states, unpack_states
 
-_AT_ONCE = 1 << 10
-"""Number of nodes expanded per batch."""
+_AT_ONCE = 1 << 10  # number of nodes expanded per batch
 
 
 class TreeArrays(NamedTuple):
@@ -65,20 +64,13 @@ class TreeArrays(NamedTuple):
 
 
 class PublicTree(NamedTuple):
-    """All public histories of a scenario.
+    """All public histories of a scenario."""
 
-    Attributes:
-        arrays: the tree.
-        code: the actions' engine codes, int16 (actions,); -1 for chance.
-        kinds: sets of hidden items that each army may have, bool (nodes, 2, kinds).
-        weights: probabilities of the deals, float64 (2, kinds).
-        parts: the nodes' positions in batches: a key plan and the keys, uint64 (k, words).
-    """
-
-    arrays: TreeArrays
-    code: NDArray[np.int16]
-    kinds: NDArray[np.bool_]
-    weights: NDArray[np.float64]
+    arrays: TreeArrays  # the tree
+    code: NDArray[np.int16]  # the actions' engine codes, int16 (actions,); -1 for chance
+    kinds: NDArray[np.bool_]  # sets of hidden items that each army may have, bool (nodes, 2, kinds)
+    weights: NDArray[np.float64]  # probabilities of the deals, float64 (2, kinds)
+    # the nodes' positions in batches: a key plan and the keys, uint64 (k, words)
     parts: list[tuple[Records[KeyPlan], NDArray[np.uint64]]]
 
     @property
@@ -267,10 +259,8 @@ class PublicExpansion:
         scenario: a scenario, with or without hidden items.
         max_bytes: maximum memory for the positions, in bytes.
         whole: whether to expand positions in which all items are known; otherwise they are leaves.
-        start: position to start from, (1,), with any deal that is possible there. Defaults to the
-            start of the battle.
-        known_bytes: maximum memory for positions in which all items are known, in bytes. Defaults
-            to `max_bytes`.
+        start: see `wfb_gym.solver.HiddenGame`.
+        known_bytes: see `wfb_gym.solver.HiddenGame`.
 
     Attributes:
         packed: the packed scenario, (1,).
@@ -390,11 +380,7 @@ def position_chunks(states: Records[State]) -> Iterator[Records[State]]:
 
 
 def build_tree(expansion: PublicExpansion, progress: Progress | None = None) -> PublicTree:
-    """Build the tree of a scenario's public histories.
-
-    Args:
-        expansion: the scenario's expansion.
-        progress: called with the number of histories found so far.
+    """Build the tree of a scenario's public histories; report their number to `progress`.
 
     Raises:
         TooLarge: if the tree exceeds the expansion's memory limit.

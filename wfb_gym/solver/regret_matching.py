@@ -30,12 +30,9 @@ Floats = NDArray[np.float64]
 Spans = NDArray[np.int64]
 """Ranges of nodes, int64 (k, 2): first node and end (exclusive), with parents before children."""
 
-_DOWN, _UP = 1, 2
-"""Directions of a sweep, as bit flags."""
-_SHARED = 20_000
-"""Minimum size, in nodes, of a tree that threads share."""
-_WIDE = 16
-"""Minimum number of nodes per thread at the cut, so that the parts are of similar size."""
+_DOWN, _UP = 1, 2  # directions of a sweep, as bit flags
+_SHARED = 20_000  # minimum size, in nodes, of a tree that threads share
+_WIDE = 16  # minimum number of nodes per thread at the cut, so that the parts are of similar size
 
 
 class Sweep(NamedTuple):

@@ -28,14 +28,9 @@ from wfb_gym.solver.potential import BELOW_PHASE, States, Whole, potentials
 
 Floats = NDArray[np.float64]
 
-_FIRST_WIDTH = 8
-_MOST_WIDTH = 2048
-"""Minimum and maximum number of positions expanded per group."""
-_SPARE = 4
-"""A group stores this many times as many positions as it expands."""
-_FIRST_EFFORT = 0.5
-_EFFORT = 1.1
-"""Effort of the first and the last sample, roughly in seconds."""
+_FIRST_WIDTH, _MOST_WIDTH = 8, 2048  # minimum and maximum number of positions expanded per group
+_SPARE = 4  # a group stores this many times as many positions as it expands
+_FIRST_EFFORT, _EFFORT = 0.5, 1.1  # effort of the first and the last sample, roughly in seconds
 _GROUP_EFFORT, _STATE_EFFORT, _STEP_EFFORT = 1.2e-3, 1e-5, 1e-6
 _STEPS_AT_ONCE = 20_000
 _KEPT_FOR_CAUSES = 250
@@ -64,9 +59,7 @@ def sample_once(battle: Battle) -> Sample:
 def sample_game(battle: Battle, first: Sample | None = None) -> list[Sample]:
     """Return samples of increasing size; the last one is the most reliable.
 
-    Args:
-        battle: battle at the position to start from.
-        first: result of `sample_once` for this position, if known.
+    `first` is the result of `sample_once` for this position, if known.
     """
     first = first or sample_once(battle)
     samples = [first]

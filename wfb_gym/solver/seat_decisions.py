@@ -38,12 +38,10 @@ PolicyLike = Any
 observations (k, size) and masks (k, actions) that returns actions (k,) or probabilities
 (k, actions). An agent that plays from positions also gets these (`wfb_gym.encoding.positions`)."""
 
-_BATCH = 1 << 15
-"""Number of decisions per call to a policy."""
+_BATCH = 1 << 15  # number of decisions per call to a policy
 _ASKED_TWICE = 1024
 """Number of decisions at which a policy is called again, to check that it has no memory."""
-_EXPANDED = 1024
-"""Number of positions expanded per batch."""
+_EXPANDED = 1024  # number of positions expanded per batch
 _REORDERED = 0.01
 """Fraction of answers that may change with the order of the rows. The order affects how
 floating-point sums are rounded, which can break ties differently."""

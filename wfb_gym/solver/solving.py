@@ -36,14 +36,10 @@ from wfb_gym.solver.solution import Solution, SolutionError, load, packed_digest
 LeafValues = Callable[[Positions], NDArray[np.float64]]
 """Function from positions (k,) to the first army's future points, float64 (k,)."""
 
-_SAVE_EVERY = 120.0
-"""Seconds between saves of a partial solution to the cache."""
-_NOTICE_EVERY = 2.0
-"""Seconds between progress lines."""
-_MOST_WAITING = 64
-"""Maximum number of solutions in `solve_all` that wait for earlier ones."""
-_BYTES_WAITING = 2**28
-"""Maximum memory for waiting solutions, in bytes."""
+_SAVE_EVERY = 120.0  # seconds between saves of a partial solution to the cache
+_NOTICE_EVERY = 2.0  # seconds between progress lines
+_MOST_WAITING = 64  # maximum number of solutions in `solve_all` that wait for earlier ones
+_BYTES_WAITING = 2**28  # maximum memory for waiting solutions, in bytes
 
 
 def solve(  # noqa: PLR0913 - keyword-only except for the scenario
