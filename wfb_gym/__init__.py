@@ -63,12 +63,12 @@ def _register() -> None:
         register(
             id=f"wfb_gym/{seat}-v0",
             entry_point=f"wfb_gym.envs.single:{seat}Env",
-            vector_entry_point=f"wfb_gym._registration:{seat.lower()}_vector_env",
+            vector_entry_point=f"wfb_gym._vector_envs:{seat.lower()}_vector_env",
         )
     register(
         id="wfb_gym/Battle-v0",
         entry_point="wfb_gym.envs.battles:BattleEnv",
-        vector_entry_point="wfb_gym._registration:battle_vector_env",
+        vector_entry_point="wfb_gym._vector_envs:battle_vector_env",
     )
     _registration.register_loaded()
 

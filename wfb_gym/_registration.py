@@ -1,4 +1,4 @@
-"""Create vector environments, and register with PettingZoo, OpenSpiel and TextArena.
+"""Register the package with PettingZoo, OpenSpiel and TextArena.
 
 The package imports Gymnasium and registers with it immediately. The other libraries may not be
 installed, take a second to load and do not discover plugins. ``import wfb_gym`` therefore registers
@@ -11,50 +11,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from gymnasium.error import DependencyNotInstalled
-
 DEFAULT_SCENARIO = "archmage-duel"
 """Default scenario for the OpenSpiel game."""
 _BATTLE = {"scenario": "border-skirmish"}
 """Default scenario for ``wfb_gym/Battle-v0``, the same as in `wfb_gym.envs.battles`."""
 
 _TEXTARENA_ID = "wfb_gym/MagicPhase-v0"
-
-
-def caster_vector_env(num_envs: int = 1, **kwargs: Any) -> Any:
-    """Return ``wfb_gym/Caster-v0`` as a vector environment, on the CPU or a device."""
-    return _vector_env("wfb_gym.envs.vector:CasterVectorEnv", num_envs, **kwargs)
-
-
-def dispeller_vector_env(num_envs: int = 1, **kwargs: Any) -> Any:
-    """Return ``wfb_gym/Dispeller-v0`` as a vector environment, on the CPU or a device."""
-    return _vector_env("wfb_gym.envs.vector:DispellerVectorEnv", num_envs, **kwargs)
-
-
-def battle_vector_env(num_envs: int = 1, **kwargs: Any) -> Any:
-    """Return ``wfb_gym/Battle-v0`` as a vector environment, on the CPU or a device."""
-    return _vector_env("wfb_gym.envs.battles:BattleVectorEnv", num_envs, **kwargs)
-
-
-def _vector_env(entry: str, num_envs: int, *, device: str | None = None, **kwargs: Any) -> Any:
-    """Return a vector environment; without `device`, it uses NumPy arrays and the CPU.
-
-    Raises:
-        gymnasium.error.DependencyNotInstalled: if there is a `device` but no PyTorch.
-    """
-    module, name = entry.split(":")
-    env_class = getattr(import_module(module), name)
-    if device is None:
-        return env_class(num_envs, **kwargs)
-    try:
-        from wfb_gym.device.vector import DeviceVectorEnv  # slow import: PyTorch
-    except ModuleNotFoundError as missing:
-        if missing.name != "torch":
-            raise
-        raise DependencyNotInstalled(
-            "device: expected PyTorch, which is not installed; run `pip install 'wfb_gym[train]'`"
-        ) from None
-    return DeviceVectorEnv(env_class, num_envs, device, **kwargs)
 
 
 def register_loaded() -> None:
