@@ -1,10 +1,25 @@
 """Battles in the terminal, with the answers typed in advance."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from wfb_gym.cli.console import ConsoleGame
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.transcripts import SharedPosition
+
+
+def scripted(answers: Iterable[str]) -> tuple[Callable[[str], str], list[str]]:
+    """Return a function that gives these answers, and the list that receives prompts with them."""
+    shown: list[str] = []
+    given = iter(answers)
+
+    def ask(prompt: str) -> str:
+        answer = next(given, None)
+        if answer is None:
+            raise EOFError
+        shown.append(f"{prompt}{answer}")
+        return answer
+
+    return ask, shown
 
 
 def play_in_console(
@@ -18,17 +33,7 @@ def play_in_console(
     start: SharedPosition | None = None,
 ) -> tuple[ConsoleGame, list[str]]:
     """Play a battle with these answers; returns the lines of prompts, answers and output."""
-    shown: list[str] = []
-    given = iter(answers)
-
-    def ask(prompt: str) -> str:
-        try:
-            answer = next(given)
-        except StopIteration:
-            raise EOFError from None
-        shown.append(f"{prompt}{answer}")
-        return answer
-
+    ask, shown = scripted(answers)
     game = ConsoleGame(
         load_scenario(scenario), seat, opponent, seed,
         start=start, confirm=confirm, ask=ask, show=shown.append,

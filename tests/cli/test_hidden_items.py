@@ -1,6 +1,5 @@
 """Commands on scenarios with hidden items: the information shown, and one-line errors."""
 
-import io
 import re
 import tomllib
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cli.conftest import TypeAnswers
 from tests.cli.console import play_in_console
 from tests.support.commands import CommandLine
 from tests.support.hidden import SCROLL, STONE, hidden_scenario, kinds
@@ -26,9 +26,11 @@ from wfb_gym.transcripts import read, record, replay, write
 from wfb_gym.transcripts.mixtures import GAP
 from wfb_gym.view.odds_sheet import odds_sheet
 
-Patch = pytest.MonkeyPatch
-
-MAGE = """
+FILE = """
+name = "secrets"
+[caster]
+power_dice = 3
+hidden = [{ items = ["Power Stone"] }, { items = [] }]
 [[caster.wizards]]
 name = "Mage"
 level = 2
@@ -36,32 +38,24 @@ spells = [
   { name = "Bolt", casting_value = 5, worth = 20 },
   { name = "Blast", casting_value = 7, worth = 40 },
 ]
-"""
-FILE = f"""
-name = "secrets"
-[caster]
-power_dice = 3
-hidden = [{{ items = ["Power Stone"] }}, {{ items = [] }}]
-{MAGE}
 [dispeller]
 dispel_dice = 2
-hidden = [{{ items = [] }}, {{ items = ["Dispel Scroll"], weight = 2 }}]
+hidden = [{ items = [] }, { items = ["Dispel Scroll"], weight = 2 }]
 [[dispeller.wizards]]
 name = "Rival"
 level = 1
-spells = [{{ name = "Spark", casting_value = 5, worth = 1 }}]
+spells = [{ name = "Spark", casting_value = 5, worth = 1 }]
 """
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "secrets.toml"
-    path.write_text(FILE, encoding="utf-8")
-    return path
+def file() -> str:
+    Path("secrets.toml").write_text(FILE, encoding="utf-8")
+    return "secrets.toml"
 
 
-def test_a_person_sees_only_its_own_items(file: Path) -> None:
-    scenario, seen = load_scenario(str(file)), set()
+def test_a_person_sees_only_its_own_items(file: str) -> None:
+    scenario, seen = load_scenario(file), set()
     for seed in range(8):
         _, shown = play_in_console(scenario, [], seed=seed)
         assert shown[0] == f"secrets, seed {seed}. Hidden items are dealt."
@@ -78,9 +72,9 @@ def test_a_person_sees_only_its_own_items(file: Path) -> None:
     assert len(seen) > 2
 
 
-def test_only_the_own_deal_changes_the_battle_that_a_person_sees(file: Path) -> None:
+def test_only_the_own_deal_changes_the_battle_that_a_person_sees(file: str) -> None:
     """The table with its estimates differs only with the person's own hidden items."""
-    scenario = load_scenario(str(file))
+    scenario = load_scenario(file)
     tables: dict[str, set[str]] = {}
     for seed in range(10):
         _, shown = play_in_console(scenario, ["?"], seed=seed)
@@ -90,24 +84,24 @@ def test_only_the_own_deal_changes_the_battle_that_a_person_sees(file: Path) -> 
     assert {len(each) for each in tables.values()} == {1}
 
 
-def test_the_other_seat_and_a_searching_opponent(file: Path) -> None:
+def test_the_other_seat_and_a_searching_opponent(file: str) -> None:
     answers = ["pass"] * 20
-    _, shown = play_in_console(str(file), answers, seat=1, seed=4, opponent="search:1")
+    _, shown = play_in_console(file, answers, seat=1, seed=4, opponent="search:1")
     assert "  may have: Power Stone (50%), nothing (50%)" in shown
     assert shown[-1].startswith("Hidden items: the caster had ")
 
 
 def test_play_and_replay_commands(
-    commands: CommandLine, monkeypatch: Patch, tmp_path: Path, file: Path
+    commands: CommandLine, type_answers: TypeAnswers, file: str
 ) -> None:
     for public in (False, True):
-        monkeypatch.setattr("sys.stdin", io.StringIO("pass\n"))
-        out_file = tmp_path / f"{public}.jsonl"
+        type_answers("pass")
         option = " --public" if public else ""
-        commands.output(f"play {file} --seed 1 --transcript {out_file}{option}")
-        assert read(out_file).is_public == public
-        replay(read(out_file))
-        shown = commands.output(f"replay {out_file} --table")
+        commands.output(f"play {file} --seed 1 --transcript {public}.jsonl{option}")
+        transcript = read(Path(f"{public}.jsonl"))
+        assert transcript.is_public == public
+        replay(transcript)
+        shown = commands.output(f"replay {public}.jsonl --table")
         first = shown.splitlines()[0]
         ending = "a public transcript, without hidden items that were not shown" if public else ""
         assert first.endswith(ending or "seed 1")
@@ -116,24 +110,23 @@ def test_play_and_replay_commands(
 
 
 @pytest.mark.needs("jinja2")
-def test_replay_writes_a_review_if_the_deals_are_recorded(
-    commands: CommandLine, tmp_path: Path, file: Path
-) -> None:
-    battle, out = tmp_path / "battle.jsonl", tmp_path / "review.html"
-    transcript = record(str(file), "veteran", "random", seed=1)
+def test_replay_writes_a_review_if_the_deals_are_recorded(commands: CommandLine, file: str) -> None:
+    battle = Path("battle.jsonl")
+    transcript = record(file, "veteran", "random", seed=1)
     write(transcript, battle)
-    said = commands.output(f"replay {battle} --html {out}")
+    line = f"replay {battle} --html review.html"
+    said = commands.output(line)
     assert said.startswith("The caster: ")
-    assert said.endswith(f"The review is in {out}.\n")
-    assert "Frequency" in out.read_text(encoding="utf-8")
+    assert said.endswith("The review is in review.html.\n")
+    page = Path("review.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Frequency" in page
     write(transcript, battle, public=True)
-    message = commands.error(f"replay {battle} --html {out}")
-    assert message == (
-        "--html: expected a transcript that includes the deals of hidden items, found a public one"
-    )
+    message = "--html: expected a transcript that includes the deals of hidden items, found a publ"
+    assert commands.error(line).startswith(message)
 
 
-def test_the_sheet_lists_hidden_sets_with_their_chances(commands: CommandLine, file: Path) -> None:
+def test_the_sheet_lists_hidden_sets_with_their_chances(commands: CommandLine, file: str) -> None:
     shown = commands.output(f"odds {file}").splitlines()
     assert shown[2] == "hidden items: Power Stone (50%), nothing (50%)"
     assert shown[3].startswith(f"{STONE}, hidden: ")
@@ -149,9 +142,9 @@ def test_the_chances_of_the_sheet_leave_out_hidden_items() -> None:
     assert replace(sheet, items={}) == odds_sheet(hidden_scenario(), 0)
 
 
-def test_advice_is_a_mixture_for_each_set_of_the_mover(commands: CommandLine, file: Path) -> None:
+def test_advice_is_a_mixture_for_each_set_of_the_mover(commands: CommandLine, file: str) -> None:
     found = commands.document(f"advise {file}")
-    equilibrium = solve_hidden(str(file), gap=0.05)
+    equilibrium = solve_hidden(file, gap=0.05)
     assert (found["scenario"], found["mover"]) == ("secrets", "caster")
     assert [each["items"] for each in found["enemy"]] == ["nothing", SCROLL]
     assert found["lower"] <= equilibrium.upper
@@ -169,7 +162,7 @@ def test_advice_is_a_mixture_for_each_set_of_the_mover(commands: CommandLine, fi
                 assert chosen.get(names[code], 0.0) == pytest.approx(expected, abs=0.001)
 
 
-def test_weights_are_the_movers_beliefs(commands: CommandLine, file: Path) -> None:
+def test_weights_are_the_movers_beliefs(commands: CommandLine, file: str) -> None:
     values = []
     for weights in ("1,0", "1,2", "0,1"):
         found = commands.document(f"advise {file} --weights {weights}")
@@ -192,15 +185,15 @@ PLACES: dict[str, PositionRequest] = {
 
 
 @cache
-def whole_game(text: str) -> Equilibrium:
-    return solve_hidden(scenario_from_dict(tomllib.loads(text)), gap=WHOLE_GAP)
+def whole_game() -> Equilibrium:
+    return solve_hidden(scenario_from_dict(tomllib.loads(FILE)), gap=WHOLE_GAP)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_later_advice_has_the_value_of_the_whole_game(place: str, file: Path) -> None:
+def test_later_advice_has_the_value_of_the_whole_game(place: str, file: str) -> None:
     """Equilibria are not unique, but their value under given beliefs is."""
-    equilibrium = whole_game(file.read_text())
-    position = RequestedPosition(replace(PLACES[place], scenario=str(file)))
+    equilibrium = whole_game()
+    position = RequestedPosition(replace(PLACES[place], scenario=file))
     mover = position.battle.mover
     node = likeliest(equilibrium, position.battle)
     game = equilibrium.game
@@ -250,7 +243,7 @@ def test_items_that_were_shown_are_used_up(commands: CommandLine) -> None:
     assert with_both["upper"] < found["lower"]
 
 
-def test_the_mover_decides_whose_weights_are_given(commands: CommandLine, file: Path) -> None:
+def test_the_mover_decides_whose_weights_are_given(commands: CommandLine, file: str) -> None:
     line = f"advise {file} --cast Blast --total 12 --power 0"
     by_deal = commands.document(line)
     found = commands.document(f"{line} --weights 3,1 --own-weights 1,1")
@@ -266,7 +259,7 @@ def test_the_mover_decides_whose_weights_are_given(commands: CommandLine, file: 
     assert [each["dealt"] for each in known["mixtures"]] == [STONE, "nothing"]
 
 
-def test_advice_in_words(commands: CommandLine, file: Path) -> None:
+def test_advice_in_words(commands: CommandLine, file: str) -> None:
     shown = commands.output(f"advise {file} --power 2").splitlines()
     assert shown[:4] == [
         "secrets: 2 power dice against 2 dispel dice and no known scrolls.",
@@ -301,32 +294,29 @@ NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden i
         ("advise hidden-stone --weights 1", "--weights: expected none, because the dispeller"),
         (
             "advise hidden-phases --shown 'Dispel Scroll'",
-            f"--shown: expected one of caster/{SCROLL}, dispeller/{SCROLL}, found {SCROLL}",
+            f"--shown: expected one of caster/{SCROLL}, ",
         ),
         ("advise archmage-duel --shown 'Dispel Scroll'", "--shown: expected a hidden item (there"),
     ],
 )
-def test_bad_input_is_one_line(commands: CommandLine, file: Path, line: str, message: str) -> None:
+def test_bad_input_is_one_line(commands: CommandLine, file: str, line: str, message: str) -> None:
     assert commands.error(line.format(file)).startswith(message)
 
 
-def test_rolled_spells_must_be_given(commands: CommandLine, tmp_path: Path) -> None:
-    path = tmp_path / "rolled.toml"
+def test_rolled_spells_must_be_given(commands: CommandLine) -> None:
     rolled = re.sub(r"(?s)level = 2\nspells = \[.*?\n\]", 'level = 2\nlore = "fire"', FILE)
-    path.write_text(rolled, encoding="utf-8")
+    Path("rolled.toml").write_text(rolled, encoding="utf-8")
     spells = ("Mage", "Fiery Blast", "Burning Head")
     for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
-        message = commands.error(f"advise {path}", *given)
-        assert message == (
-            f"{option}: expected --spells with all spells of Mage, because there are hidden items, "
-            "found spells to roll or to swap"
-        )
-    found = commands.document(f"advise {path} --power 1 --dispel 1", "--spells", *spells)
+        message = f"{option}: expected --spells with all spells of Mage, because there are hidden "
+        assert commands.error("advise rolled.toml", *given).startswith(message)
+    line = "advise rolled.toml --power 1 --dispel 1"
+    found = commands.document(line, "--spells", *spells)
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 
 def test_too_large_scenarios_are_rejected(
-    commands: CommandLine, monkeypatch: Patch, file: Path
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     monkeypatch.setattr("wfb_gym.advising.hidden_advice._MOST_BYTES", 1000)
     message = commands.error(f"advise {file}")
@@ -334,13 +324,12 @@ def test_too_large_scenarios_are_rejected(
     assert "expected public histories that fit" in message
 
 
-def test_a_known_item_is_treated_as_open(commands: CommandLine, tmp_path: Path, file: Path) -> None:
+def test_a_known_item_is_treated_as_open(commands: CommandLine) -> None:
     """One hidden set for each army, and the last usable item."""
-    path = tmp_path / "one.toml"
-    path.write_text(re.sub(r"hidden = .*", 'hidden = [{ items = ["Power Stone"] }]', FILE))
-    open_path = tmp_path / "open.toml"
-    open_path.write_text(re.sub(r"hidden = .*", 'items = ["Power Stone"]', FILE))
-    found, expected = (commands.document(f"advise {each}") for each in (path, open_path))
+    items = {"one": 'hidden = [{ items = ["Power Stone"] }]', "open": 'items = ["Power Stone"]'}
+    for name, line in items.items():
+        Path(f"{name}.toml").write_text(re.sub(r"hidden = .*", line, FILE))
+    found, expected = (commands.document(f"advise {name}.toml") for name in items)
     assert found.pop("position") != expected.pop("position")  # ids of two scenarios
     assert found == expected
     assert found["is_exact"]

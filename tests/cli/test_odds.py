@@ -58,11 +58,10 @@ HOUSE_RULE = "house rule, no printed source; a scenario file may replace the tab
     ],
 )
 def test_house_rules_of_a_bundled_miscast_table_are_marked(
-    commands: CommandLine, tmp_path: Path, table: str, remark: str
+    commands: CommandLine, table: str, remark: str
 ) -> None:
-    file, sheet = tmp_path / "duel.toml", tmp_path / "sheet.html"
-    file.write_text(
-        f'''name = "duel"
+    Path("duel.toml").write_text(f"""
+name = "duel"
 [caster]
 miscast_table = "{table}"
 [[caster.wizards]]
@@ -72,12 +71,11 @@ spells = [{{ name = "Bolt", casting_value = 8, worth = 40 }}]
 [dispeller]
 [miscast_tables.own]
 rows = [{{ roll = [2, 12], source = "ours", effects = [] }}]
-'''
-    )
-    commands.output(f"odds {file} --html {sheet}")
-    printed = commands.output(f"odds {file}")
+""")
+    commands.output("odds duel.toml --html sheet.html")
+    printed = commands.output("odds duel.toml")
     assert remark in ["", *printed.splitlines()]
-    for shown in (printed, sheet.read_text()):
+    for shown in (printed, Path("sheet.html").read_text()):
         assert f"Miscast table {table}" in shown
         assert remark in shown
         assert ("house rule" in shown) == bool(remark)
@@ -96,21 +94,17 @@ def test_dispel_dice_are_set_against_every_total(bonus: int) -> None:
     mean = sum(total * chance for (_, _, total), chance in casts.items()) / plain
     assert row.total == pytest.approx(float(mean))
     for dice, stopped in zip(DISPEL_DICE, row.stopped, strict=True):
-        wanted = sum(
-            chance * dispel_chance(dice, total, bonus) for (_, _, total), chance in casts.items()
-        )
-        assert stopped == pytest.approx(float(wanted / plain)), dice
+        each = (chance * dispel_chance(dice, total, bonus) for (*_, total), chance in casts.items())
+        assert stopped == pytest.approx(float(sum(each) / plain)), dice
 
 
 def test_lasting_items_count_and_single_use_items_do_not() -> None:
     plain = bolt(with_items())
     assert bolt(with_items("Power Stone", "Luckstone")).casts == plain.casts
     assert len(bolt(with_items("Wizard's Staff")).casts) == len(plain.casts) + 1
-    better = bolt(with_items("Starwood Staff")).casts[1]
     chances = casting_probabilities(2, 8, bonus=1)
-    assert better.cast == pytest.approx(
-        float(chances[Casting.CAST] + chances[Casting.IRRESISTIBLE])
-    )
+    cast = float(chances[Casting.CAST] + chances[Casting.IRRESISTIBLE])
+    assert bolt(with_items("Starwood Staff")).casts[1].cast == pytest.approx(cast)
     doubles = bolt(with_items("Book of Hoeth")).casts[1]
     assert doubles.irresistible == pytest.approx(3 / 36)  # 4 4, 5 5 and 6 6
     assert doubles.cast == pytest.approx(plain.casts[1].cast)
@@ -211,28 +205,24 @@ def test_the_page_has_every_number_and_escapes_names() -> None:
     assert all(f"<td>{row.points:.1f}</td>" in text for row in rows)
 
 
-def test_notes_of_the_scenario_are_shown(commands: CommandLine, tmp_path: Path) -> None:
-    file = tmp_path / "old.toml"
-    text = 'name = "old"\n{}[[caster.wizards]]\nname = "A"\nlevel = 1\n'
+def test_notes_of_the_scenario_are_shown(commands: CommandLine) -> None:
+    file = Path("old.toml")
+    text = 'name = "old"\n{}dispeller = {{}}\n[[caster.wizards]]\nname = "A"\nlevel = 1\n'
     text += 'spells = ["Flaming Sword of Rhuin"]\n'
-    file.write_text(text.format('ruleset = "7e"\n') + "[dispeller]\n", encoding="utf-8")
-    (note,) = load_scenario(str(file)).notes
-    assert note in commands.output(f"odds {file}").splitlines()
-    assert note in html(odds_sheet(load_scenario(str(file)), 0))
-    assert commands.document(f"odds {file}")["notes"] == [note]
-    assert note in commands.output(f"advise {file}").splitlines()
-    assert commands.document(f"advise {file}")["notes"] == [note]
-    file.write_text(text.format("") + "[dispeller]\n", encoding="utf-8")
+    file.write_text(text.format('ruleset = "7e"\n'))
+    (note,) = load_scenario(file).notes
+    assert note in html(odds_sheet(load_scenario(file), 0))
+    for command in ("odds", "advise"):
+        assert note in commands.output(f"{command} {file}").splitlines()
+        assert commands.document(f"{command} {file}")["notes"] == [note]
+    file.write_text(text.format(""))
     assert note not in commands.output(f"odds {file}") + commands.output(f"advise {file}")
 
 
 @pytest.mark.needs("jinja2")
-def test_the_sheet_is_written_for_an_army_with_spells(
-    commands: CommandLine, tmp_path: Path
-) -> None:
-    file = tmp_path / "sheet.html"
-    assert commands.output(f"odds apprentice --html {file}") == f"{file}\n"
-    assert file.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+def test_the_sheet_is_written_for_an_army_with_spells(commands: CommandLine) -> None:
+    assert commands.output("odds apprentice --html sheet.html") == "sheet.html\n"
+    assert Path("sheet.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     found = commands.document("odds apprentice")
     assert (found["power"], found["dispel"]) == (3, 2)
     spells = [spell["name"] for spell in found["wizards"][0]["spells"]]
@@ -242,13 +232,12 @@ def test_the_sheet_is_written_for_an_army_with_spells(
 
 
 def test_without_jinja_the_error_names_the_extra(
-    commands: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    commands: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    battle = tmp_path / "battle.jsonl"
-    write(record("apprentice", "greedy", "greedy", seed=1), battle)
+    write(record("apprentice", "greedy", "greedy", seed=1), Path("battle.jsonl"))
     monkeypatch.setitem(sys.modules, "jinja2", None)
     for name in [name for name in sys.modules if name.startswith("wfb_gym.render.")]:
         monkeypatch.delitem(sys.modules, name)
-    for line in ("odds apprentice", f"replay {battle}"):
-        message = commands.error(f"{line} --html {tmp_path / 'page.html'}")
+    for line in ("odds apprentice", "replay battle.jsonl"):
+        message = commands.error(f"{line} --html page.html")
         assert message == '--html: HTML pages need Jinja: pip install "wfb-gym[html]"'

@@ -54,17 +54,9 @@ def parse(line: str) -> Options:
 def test_options_have_the_types_of_their_fields() -> None:
     line = "duel --seed 3 --part 0.25 --out a/b --opponent x --opponent y --wizard 4 a --wizard 2 b"
     found = parse(f"{line} --own 1 2 --json")
-    assert found == Options(
-        "duel",
-        "both",
-        3,
-        0.25,
-        Path("a/b"),
-        ("x", "y"),
-        (("4", "a"), ("2", "b")),
-        (1, 2),
-        json=True,
-    )
+    wizards = (("4", "a"), ("2", "b"))
+    values = ("duel", "both", 3, 0.25, Path("a/b"), ("x", "y"), wizards, (1, 2))
+    assert found == Options(*values, json=True)
     assert parse("duel --own").own == ()
     assert parse("duel") == Options("duel")
 
@@ -92,13 +84,15 @@ def test_bad_input_is_rejected(line: str, message: str, capsys: pytest.CaptureFi
 def test_docstrings_and_defaults_are_the_help() -> None:
     parser = Parser()
     add_options(parser, Options)
-    helps = {action.dest: action.help for action in parser._actions}
-    assert helps["scenario"] == "bundled name or file"
-    assert helps["seats"] == "whose seats they are (default: both)"
-    assert helps["seed"] == "seed of the dice, which takes two lines here (default: drawn)"
-    assert helps["share"] == "50 %% of something (default: 0.5)"
-    assert helps["opponent"] == "names of players; repeat for several (default: veteran)"
-    assert helps["quick"] == "a short run"
+    expected = {
+        "scenario": "bundled name or file",
+        "seats": "whose seats they are (default: both)",
+        "seed": "seed of the dice, which takes two lines here (default: drawn)",
+        "share": "50 %% of something (default: 0.5)",
+        "opponent": "names of players; repeat for several (default: veteran)",
+        "quick": "a short run",
+    }
+    assert expected.items() <= {action.dest: action.help for action in parser._actions}.items()
 
 
 @pytest.mark.parametrize(

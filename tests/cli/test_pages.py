@@ -1,14 +1,12 @@
 """The pages about commands show their output: docs/advise.md, import.md, odds.md and others."""
 
-import io
 import re
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.cli.console import play_in_console
+from tests.cli.console import play_in_console, scripted
 from tests.support.commands import CommandLine
 from tests.support.pages import ROOT, blocks, page, run_blocks
 from wfb_gym.cli.practise import put_puzzles
@@ -29,13 +27,8 @@ ADVISE = page("advise.md")
     ],
 )
 def test_commands_print_the_output_of_their_page(
-    commands: CommandLine,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    command: str,
-    printed: str,
+    commands: CommandLine, command: str, printed: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     output = commands.output(command)
     assert printed.strip()
     if printed.endswith("...\n"):
@@ -44,10 +37,7 @@ def test_commands_print_the_output_of_their_page(
         assert output.rstrip("\n") == printed.rstrip("\n")
 
 
-def test_the_army_of_the_page_gives_its_advice(
-    commands: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_army_of_the_page_gives_its_advice(commands: CommandLine) -> None:
     (army,), (shown,) = blocks(ADVISE, "toml"), blocks(ADVISE, "text")
     Path("my-army.toml").write_text(army, encoding="utf-8")
     lines = re.findall(r"^python -m wfb_gym (advise my-army.*)$", ADVISE, re.M)
@@ -56,21 +46,15 @@ def test_the_army_of_the_page_gives_its_advice(
     assert printed[0].startswith(shown.rstrip("\n"))
 
 
-def test_the_list_of_the_page_is_imported_as_printed(
-    commands: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_list_of_the_page_is_imported_as_printed(commands: CommandLine) -> None:
     text = page("import.md")
     Path("list.txt").write_text(blocks(text, "text")[0], encoding="utf-8")
-    ((command, shown),) = re.findall(
-        r"^\$ python -m wfb_gym (.*)\n((?:.*\n)*?)\.\.\.$", text, re.MULTILINE
-    )
+    found = re.findall(r"^\$ python -m wfb_gym (.*)\n((?:.*\n)*?)\.\.\.$", text, re.M)
+    ((command, shown),) = found
     assert commands.output(command).startswith(shown)
-    for line in re.findall(r"^python -m wfb_gym (advise .*)$", text, re.MULTILINE):
+    for line in re.findall(r"^python -m wfb_gym (advise .*)$", text, re.M):
         assert "points to the caster" in commands.output(line)
-    (code,) = blocks(text, "python")
-    names: dict[str, Any] = {}
-    exec(code, names)
+    names = run_blocks(text)
     assert names["unknown"] == []
     assert names["result"].scenario.caster.wizards[0].level == 4
 
@@ -87,10 +71,7 @@ def test_the_session_of_the_page_is_unchanged() -> None:
     assert shown == session.rstrip("\n").split("\n")
 
 
-def test_the_python_of_the_page_of_transcripts_runs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_python_of_the_page_of_transcripts_runs(capsys: pytest.CaptureFixture[str]) -> None:
     for code in blocks(page("transcripts.md"), "python"):
         exec(code, {})
         for printed in re.findall(r"^print\(.*  # (.+)$", code, re.MULTILINE):
@@ -106,33 +87,23 @@ def test_the_commands_of_the_page_of_practice_run(
     commands: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, command: str
 ) -> None:
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setenv("WFB_GYM_HISTORY_DIR", str(tmp_path))
     assert commands.output(command)
 
 
-def test_the_round_of_puzzles_of_the_page_is_unchanged(tmp_path: Path) -> None:
+def test_the_round_of_puzzles_of_the_page_is_unchanged() -> None:
     (session,) = blocks(PRACTICE, "text")
-    lines = session.rstrip("\n").split("\n")
-    answers = iter(re.findall(r"^(?:Your answer:|Press .* quit:) (.+)$", session, re.MULTILINE))
+    answers = re.findall(r"^(?:Your answer:|Press .* quit:) (.+)$", session, re.MULTILINE)
     game = record("archmage-duel", "greedy", "veteran", seed=3, names=("you", "veteran"))
-    path, shown = tmp_path / "duel.jsonl", list[str]()
+    path = Path("duel.jsonl")
     write(game, path)
     saved = review_game(SavedGame(path, datetime(2026, 5, 2, tzinfo=UTC), game, 0))
-
-    def ask(prompt: str) -> str:
-        answer = str(next(answers))
-        shown.append(prompt + answer)
-        return answer
-
+    ask, shown = scripted(answers)
     put_puzzles([saved], None, 10, ask=ask, show=shown.append)
-    assert "\n".join(shown).strip().split("\n") == lines
+    assert "\n".join(shown).strip() == session.rstrip("\n")
 
 
-def test_the_python_of_the_page_of_practice_runs(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_python_of_the_page_of_practice_runs(capsys: pytest.CaptureFixture[str]) -> None:
     run_blocks(PRACTICE)
     printed = re.findall(r"^ *print\(.*\)  # (.+)$", PRACTICE, re.MULTILINE)
     assert capsys.readouterr().out.splitlines() == printed

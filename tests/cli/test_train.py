@@ -13,10 +13,7 @@ needs_learners = pytest.mark.needs("sb3_contrib", "matplotlib")
 
 
 @needs_learners
-def test_the_same_seed_gives_the_same_scores(
-    commands: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_the_same_seed_gives_the_same_scores(commands: CommandLine) -> None:
     line = "train apprentice --seat dispeller --steps 2048 --seed 3"
     first, second = (re.findall(r"score +(-?[\d.]+)", commands.output(line)) for _ in range(2))
     assert first == second
@@ -37,16 +34,9 @@ def test_the_same_seed_gives_the_same_scores(
         ("apprentice --steps 0", "--steps: expected a number from 1"),
     ],
 )
-def test_bad_input_is_one_line(
-    commands: CommandLine,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    arguments: str,
-    words: str,
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_bad_input_is_one_line(commands: CommandLine, arguments: str, words: str) -> None:
     assert words in commands.error(f"train {arguments}")
-    assert not any(tmp_path.iterdir())
+    assert not any(Path().iterdir())
 
 
 def test_a_missing_extra_is_named(commands: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

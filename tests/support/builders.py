@@ -66,7 +66,6 @@ class Game(Battle):
     """A battle that finds spells and items by name."""
 
     def __init__(self, scenario: Scenario) -> None:
-        """Start the battle."""
         self.scenario = scenario
         self.armies = (scenario.caster, scenario.dispeller)
         super().__init__(pack(scenario))
@@ -86,7 +85,6 @@ class Game(Battle):
         return names.index(name)
 
     def can(self, action: int) -> bool:
-        """Return whether the action is legal."""
         return action in self.legal_actions()
 
     def can_cast(self, name: str, wizard: int | None = None) -> bool:
@@ -98,7 +96,6 @@ class Game(Battle):
         return self.can(actions.FIRST_ITEM + self.item(name))
 
     def nominate(self, name: str, wizard: int | None = None) -> None:
-        """Nominate the spell."""
         self.act(actions.FIRST_CAST + self.spell(name, wizard=wizard))
 
     def cast(
@@ -124,16 +121,9 @@ class Game(Battle):
         self.cast(name, len(faces) - own, own=own, wizard=wizard)
         return self.roll(*faces)
 
-    def miscast(
-        self,
-        name: str = "Bolt",
-        table: tuple[int, ...] = (3, 4),
-        *,
-        own: int = 0,
-        wizard: int | None = None,
-    ) -> float:
+    def miscast(self, name: str = "Bolt", table: tuple[int, ...] = (3, 4), **keys: Any) -> float:
         """Cast the spell with two 1s and roll these dice on the table; return the points."""
-        self.cast_with(name, 1, 1, own=own, wizard=wizard)
+        self.cast_with(name, 1, 1, **keys)
         assert self.node == Node.ROLL_MISCAST
         return self.roll(*table)
 
@@ -179,21 +169,17 @@ class Game(Battle):
         self.act(self.in_play_action(name, owner))
 
     def is_in_play(self, name: str, army: int, wizard: int | None = None) -> bool:
-        """Return whether the army's spell is in play."""
         return bool(int(self.state.in_play[army]) >> self.spell(name, army, wizard) & 1)
 
     def code(self, name: str, seat: int | None = None) -> int:
         """Return the action that aims at a unit or character, by the given seat or the mover."""
         seat = self.mover if seat is None else seat
-        for side in (seat, 1 - seat):
-            own = self.armies[side]
-            targets = [unit.name for unit in own.units]
-            offset = 0 if side == seat else TARGETS
-            if name in targets:
-                return actions.FIRST_TARGET + 1 + offset + targets.index(name)
-            characters = [who.name for who in own.characters]
-            if name in characters:
-                return actions.FIRST_TARGET + 1 + offset + UNITS + characters.index(name)
+        for side, first in ((seat, 0), (1 - seat, TARGETS)):
+            army = self.armies[side]
+            for named, offset in ((army.units, 0), (army.characters, UNITS)):
+                names = [each.name for each in named]
+                if name in names:
+                    return actions.FIRST_TARGET + 1 + first + offset + names.index(name)
         raise LookupError(name)
 
     def targets(self) -> set[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from tests.support.builders import Data, army, lasting, miscast, spell, wizard
 from tests.support.packed import scenario
+from tests.support.playing import drawn_outcome
 from wfb_gym.encoding.history import new_histories, note
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead, may_be_kind
@@ -63,38 +64,24 @@ def hidden_scenario(
 
 def scenarios() -> dict[str, Scenario]:
     """Scenarios with each kind of hidden information, by topic."""
-    scrolls = kinds([], [SCROLL], [SCROLL, SCROLL])
+    scrolls, a_stone = kinds([], [SCROLL], [SCROLL, SCROLL]), kinds([], [STONE], bearer="Mage")
+    rivals, open_scroll = kinds([], [SCROLL], bearer="Rival"), {"items": [SCROLL]}
     mage = wizard(3, spell("Bolt", 5, 20.0), lasting("Ward", 6, 5.0), spell("Blast", 9, 60.0))
+    new, free = hidden_scenario, miscast({"kind": "free_spell", "limit": "any"})
+    perhaps, lost = kinds([], [SCROLL], weights=[3.0, 1.0]), miscast({"kind": "stored_dice_lost"})
     found = {
-        "scrolls": hidden_scenario(dispeller=scrolls),
-        "a scroll or none": hidden_scenario(
-            dispeller=kinds([], [SCROLL], weights=[3.0, 1.0]), answers={"dispel_dice": 0}
-        ),
-        "stones": hidden_scenario(caster=kinds([], [STONE], bearer="Mage")),
-        "both": hidden_scenario(caster=kinds([STONE], []), dispeller=kinds([SCROLL], [])),
-        "luck": hidden_scenario(caster=kinds([], [LUCK]), dispeller=kinds([LUCK], [SCROLL])),
-        "a scroll that all know of, and more": hidden_scenario(
-            dispeller=kinds([], [SCROLL], bearer="Rival"), answers={"items": [SCROLL]}
-        ),
-        "two phases": hidden_scenario(
-            caster=kinds([STONE], [SCROLL], []), dispeller=kinds([SCROLL], []), phases=2
-        ),
-        "ruin": hidden_scenario(
-            caster=kinds([], [STONE], [STONE, STONE]),
-            dispeller=kinds([SCROLL], []),
-            **miscast({"kind": "stored_dice_lost"}),
-        ),
-        "death": hidden_scenario(
-            caster=kinds([], [STONE], bearer="Mage"), **miscast({"kind": "caster_removed"})
-        ),
-        "in play": hidden_scenario(
-            caster=kinds([], [SCROLL], bearer="Mage"),
-            dispeller=kinds([], [SCROLL], bearer="Rival"),
-            phases=2,
-            **miscast({"kind": "free_spell", "limit": "any"}),
-        ),
+        "scrolls": new(dispeller=scrolls),
+        "a scroll or none": new(dispeller=perhaps, answers={"dispel_dice": 0}),
+        "stones": new(a_stone),
+        "both": new(kinds([STONE], []), kinds([SCROLL], [])),
+        "luck": new(kinds([], [LUCK]), kinds([LUCK], [SCROLL])),
+        "a scroll that all know of, and more": new(dispeller=rivals, answers=open_scroll),
+        "two phases": new(kinds([STONE], [SCROLL], []), kinds([SCROLL], []), phases=2),
+        "ruin": new(kinds([], [STONE], [STONE, STONE]), kinds([SCROLL], []), **lost),
+        "death": new(a_stone, **miscast({"kind": "caster_removed"})),
+        "in play": new(kinds([], [SCROLL], bearer="Mage"), rivals, phases=2, **free),
     }
-    three = hidden_scenario(caster=kinds([], [STONE]), dispeller=scrolls)
+    three = new(kinds([], [STONE]), scrolls)
     caster = three.caster.model_copy(update={"wizards": scenario(army(mage)).caster.wizards})
     found["three spells"] = three.model_copy(update={"caster": caster})
     return found
@@ -123,10 +110,7 @@ def random_play(battle: Battle, rng: np.random.Generator) -> Iterator[None]:
     while not battle.is_over:
         yield
         if battle.is_chance():
-            outcomes = battle.chance_outcomes()
-            chances = np.array([chance for _, chance in outcomes])
-            chosen = rng.choice(len(outcomes), p=chances / chances.sum())
-            battle.resolve(outcomes[chosen][0])
+            battle.resolve(drawn_outcome(battle, rng))
         else:
             battle.act(int(rng.choice(battle.legal_actions())))
 

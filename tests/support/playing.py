@@ -9,6 +9,7 @@ from zlib import crc32
 
 import gymnasium as gym
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from tests.support.builders import army, spell, wizard
@@ -25,6 +26,11 @@ SEAT = {"wfb_gym/Caster-v0": 0, "wfb_gym/Dispeller-v0": 1}
 BATTLE = "wfb_gym/Battle-v0"
 PHASES = tuple(name for name in bundled_scenarios() if load_scenario(name).battlefield is None)
 """Bundled scenarios without a battlefield; the others are battles of whole armies."""
+EVERY_SCENARIO = [
+    pytest.param(name, marks=[pytest.mark.slow] * (load_scenario(name).phases > 10))
+    for name in bundled_scenarios()
+]
+"""Names of the bundled scenarios, as parameters of tests; those of many phases are slow."""
 MOST_STEPS = 2000
 
 
@@ -71,6 +77,10 @@ def pick(observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
     return int(legal[crc32(observation.tobytes()) % len(legal)])
 
 
+Choose = Callable[[NDArray[np.float32], NDArray[Any]], int]
+"""Chooses an action by an observation and a mask."""
+
+
 def picks(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
     """Return the action of `pick` for every row."""
     rows = zip(observations, masks, strict=True)
@@ -78,12 +88,10 @@ def picks(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.
 
 
 def lowest(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the lowest legal action of every row."""
     return np.array([np.flatnonzero(mask)[0] for mask in masks], np.int64)
 
 
 def highest(observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the highest legal action of every row."""
     return np.array([np.flatnonzero(mask)[-1] for mask in masks], np.int64)
 
 
@@ -92,11 +100,7 @@ def raw(name: str, **keys: Any) -> Any:
     return gym.make(name, disable_env_checker=True, **keys).unwrapped
 
 
-def episode(
-    env: Any,
-    seed: int | None,
-    choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
-) -> list[StepRecord]:
+def episode(env: Any, seed: int | None, choose: Choose = pick) -> list[StepRecord]:
     """Return one episode from reset to the end."""
     observation, info = env.reset(seed=seed)
     steps = [StepRecord(-1, observation, 0.0, False, info["action_mask"])]
@@ -105,10 +109,7 @@ def episode(
 
 
 def rest(
-    env: Any,
-    observation: NDArray[np.float32],
-    mask: NDArray[Any],
-    choose: Callable[[NDArray[np.float32], NDArray[Any]], int] = pick,
+    env: Any, observation: NDArray[np.float32], mask: NDArray[Any], choose: Choose = pick
 ) -> Iterator[StepRecord]:
     """Return the steps from here to the end of the episode."""
     for _ in range(MOST_STEPS):
@@ -124,14 +125,9 @@ def rest(
 
 def same(left: list[StepRecord], right: list[StepRecord]) -> bool:
     """Return whether two records agree bit for bit."""
-    return len(left) == len(right) and all(
-        a.action == b.action
-        and np.array_equal(a.observation, b.observation)
-        and a.reward == b.reward
-        and a.terminated == b.terminated
-        and np.array_equal(a.mask, b.mask)
-        for a, b in zip(left, right, strict=True)
-    )
+    pairs: Any = zip(left, right, strict=False)
+    fields = (np.array_equal(x, y) for a, b in pairs for x, y in zip(a, b, strict=True))
+    return len(left) == len(right) and all(fields)
 
 
 def play_randomly(battle: Battle, rng: np.random.Generator) -> Iterator[Battle]:
@@ -150,10 +146,14 @@ def throw(battle: Battle, rng: np.random.Generator) -> None:
     dice = battle.dice_to_roll
     if dice is not None:
         battle.roll(*(int(face) for face in rng.integers(1, 7, dice)))
-        return
+    else:
+        battle.resolve(drawn_outcome(battle, rng))
+
+
+def drawn_outcome(battle: Battle, rng: np.random.Generator) -> int:
+    """Return an outcome of a chance node, drawn with its probability."""
     outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
-    shares = np.array(chances)
-    battle.resolve(int(outcomes[rng.choice(len(outcomes), p=shares / shares.sum())]))
+    return int(rng.choice(outcomes, p=np.array(chances) / sum(chances)))
 
 
 def narrate_randomly(narrated: NarratedBattle, rng: np.random.Generator) -> Iterator[Event]:
@@ -161,9 +161,7 @@ def narrate_randomly(narrated: NarratedBattle, rng: np.random.Generator) -> Iter
     while not narrated.battle.is_over:
         battle = narrated.battle
         if battle.is_chance():
-            outcomes, chances = zip(*battle.chance_outcomes(), strict=True)
-            shares = np.array(chances) / sum(chances)
-            yield narrated.resolve(int(rng.choice(outcomes, p=shares)))
+            yield narrated.resolve(drawn_outcome(battle, rng))
             continue
         legal = battle.legal_actions()
         items = [code for code in legal if FIRST_ITEM <= code < FIRST_REROLL]
