@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,16 +16,7 @@ import pytest
 from tests.support.hidden import hidden_scenario, kinds
 from wfb_gym.files import DamagedFileError
 from wfb_gym.practice import game_history
-from wfb_gym.practice.game_history import (
-    GameHistory,
-    SavedGame,
-    history_folder,
-    own_army,
-    puzzles_of,
-    rate_seats,
-    read_stored_review,
-    worst_mistakes,
-)
+from wfb_gym.practice.game_history import GameHistory, SavedGame, puzzles_of, worst_mistakes
 from wfb_gym.practice.puzzles import make_puzzles
 from wfb_gym.transcripts import Transcript, record
 from wfb_gym.transcripts.review import NOTICED, review
@@ -76,6 +68,7 @@ def test_a_game_is_saved_once(history: GameHistory) -> None:
 
 
 def test_the_players_seat_is_that_of_you() -> None:
+    own_army = game_history.own_army
     assert [own_army(played(1, army)) for army in (0, 1)] == [0, 1]
     both = replace(played(1), players=("you", "you"))
     assert own_army(both) is own_army(replace(both, players=("a", "b"))) is None
@@ -188,25 +181,30 @@ def test_a_folder_that_cannot_be_read_gives_a_message(
     assert history.load() == ([], [f"{history.folder}: Permission denied"])
 
 
+def change_review(
+    history: GameHistory, change: Callable[[dict[str, Any]], object]
+) -> tuple[Path, SavedGame]:
+    """Save and review a game, and change its stored review; returns its path and the game."""
+    path = history.save(played(7))
+    reviewed = history.review_game(only(history))
+    place = path.with_name(path.name.replace(".jsonl", ".review.json"))
+    stored = json.loads(place.read_text(encoding="utf-8"))
+    change(stored)
+    place.write_text(json.dumps(stored), encoding="utf-8")
+    return place, reviewed
+
+
 @pytest.mark.parametrize("key", ["sources", "transcript"])
 def test_a_review_by_other_code_or_of_another_game_is_not_used(
     history: GameHistory, key: str
 ) -> None:
-    path = history.save(played(7))
-    history.review_game(only(history))
-    place = path.with_name(path.name.replace(".jsonl", ".review.json"))
-    stored = json.loads(place.read_text(encoding="utf-8"))
-    place.write_text(json.dumps(stored | {key: "0" * 64}), encoding="utf-8")
+    place, _ = change_review(history, lambda stored: stored.update({key: "0" * 64}))
+    assert place.exists()
     assert only(history).stored is None
 
 
 def test_values_that_do_not_fit_are_computed_again(history: GameHistory) -> None:
-    path = history.save(played(7))
-    good = history.review_game(only(history))
-    place = path.with_name(path.name.replace(".jsonl", ".review.json"))
-    stored = json.loads(place.read_text(encoding="utf-8"))
-    stored["decisions"][0]["values"].append(0.0)
-    place.write_text(json.dumps(stored), encoding="utf-8")
+    _, good = change_review(history, lambda stored: stored["decisions"][0]["values"].append(0.0))
     bad = only(history)
     assert puzzles_of(worst_mistakes([bad], 10)) == []
     assert history.review_game(bad) == good
@@ -225,14 +223,9 @@ def test_values_that_do_not_fit_are_computed_again(history: GameHistory) -> None
 def test_a_stored_review_is_checked(
     history: GameHistory, change: dict[str, Any], problem: str
 ) -> None:
-    path = history.save(played(7))
-    history.review_game(only(history))
-    place = path.with_name(path.name.replace(".jsonl", ".review.json"))
-    stored = json.loads(place.read_text(encoding="utf-8"))
-    stored["decisions"][0] |= change
-    place.write_text(json.dumps(stored), encoding="utf-8")
+    place, _ = change_review(history, lambda stored: stored["decisions"][0].update(change))
     with pytest.raises(DamagedFileError) as caught:
-        read_stored_review(place)
+        game_history.read_stored_review(place)
     assert f"expected a stored review, found {problem}: " in str(caught.value)
     assert str(caught.value).isprintable()
 
@@ -264,15 +257,14 @@ def test_an_interrupted_write_leaves_the_history_readable(history: GameHistory) 
 
 def test_ratings_are_by_seat_and_never_mix_units(history: GameHistory) -> None:
     seats = [(7, 0), (8, 1), (7, 1)]
+    rate_seats = game_history.rate_seats
     for seed, army in seats:
         history.save(played(seed, army))
     games = [history.review_game(game) for game in history.load()[0]]
     rows = rate_seats(games)
-    assert [(row.seat, row.point, row.games) for row in rows] == [
-        ("caster", "point", 1),
-        ("dispeller", "point", 2),
-        ("both seats", "point", 3),
-    ]
+    counts = [(row.seat, row.games) for row in rows]
+    assert counts == [("caster", 1), ("dispeller", 2), ("both seats", 3)]
+    assert {row.point for row in rows} == {"point"}
     one, other, both = (row.rating.exact for row in rows)
     assert both.decisions == one.decisions + other.decisions
     total = one.decisions * one.mean + other.decisions * other.mean
@@ -287,6 +279,7 @@ def test_ratings_are_by_seat_and_never_mix_units(history: GameHistory) -> None:
 
 
 def test_the_folder_follows_the_environment(monkeypatch: Patch, tmp_path: Path) -> None:
+    history_folder = game_history.history_folder
     monkeypatch.setenv("WFB_GYM_HISTORY_DIR", str(tmp_path / "own"))
     assert history_folder() == tmp_path / "own"
     monkeypatch.setenv("WFB_GYM_HISTORY_DIR", "off")

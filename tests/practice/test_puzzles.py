@@ -34,12 +34,10 @@ def every_puzzle() -> list[Puzzle]:
 def test_the_mistakes_of_an_army_become_puzzles_worst_first() -> None:
     for army in (0, 1):
         puzzles = make_puzzles(reviewed(), army)
-        mistakes = [
-            each for each in reviewed().decisions if each.army == army and each.lost >= NOTICED
-        ]
-        assert mistakes
-        assert {each.event for each in puzzles} == {each.event for each in mistakes}
-        assert [each.lost for each in puzzles] == sorted((e.lost for e in mistakes), reverse=True)
+        own = [each for each in reviewed().decisions if each.army == army]
+        mistakes = {each.event: each.lost for each in own if each.lost >= NOTICED}
+        assert {each.event for each in puzzles} == mistakes.keys() != set()
+        assert [each.lost for each in puzzles] == sorted(mistakes.values(), reverse=True)
         some = [puzzles[-1].event]
         assert [each.event for each in make_puzzles(reviewed(), army, some)] == some
 
@@ -49,10 +47,7 @@ def test_a_puzzle_is_the_decision_of_the_game() -> None:
     for puzzle in make_puzzles(reviewed(), 0) + make_puzzles(reviewed(), 1):
         battle = Battle(pack(transcript.scenario))
         for event in transcript.events[: puzzle.event]:
-            if event.kind == "decision":
-                battle.act(event.code)
-            else:
-                battle.resolve(event.code)
+            (battle.act if event.kind == "decision" else battle.resolve)(event.code)
         assert [each.code for each in puzzle.choices] == battle.legal_actions()
         assert puzzle.battle.key() == battle.key()
         assert puzzle.army == battle.mover == puzzle.position.viewer
@@ -166,18 +161,9 @@ def shown(puzzle: Puzzle) -> tuple[Any, ...]:
         (each.code, each.text, each.note, each.chance, round(each.value, 3), each.is_right)
         for each in puzzle.choices
     ]
-    return (
-        puzzle.event,
-        puzzle.position,
-        puzzle.battle.key(),
-        puzzle.visible.key(),
-        puzzle.events,
-        puzzle.question,
-        puzzle.stake,
-        choices,
-        puzzle.hints(),
-        puzzle.method,
-    )
+    names = ("event", "position", "events", "question", "stake", "method")
+    keys = puzzle.battle.key(), puzzle.visible.key()
+    return *(getattr(puzzle, name) for name in names), *keys, choices, puzzle.hints()
 
 
 @pytest.mark.parametrize("name", ["both", "scrolls", "luck"])

@@ -4,13 +4,7 @@ import math
 
 import pytest
 
-from wfb_gym.practice.rating import (
-    FEWEST,
-    DecisionLoss,
-    decision_losses,
-    rate_decisions,
-    sparkline,
-)
+from wfb_gym.practice.rating import FEWEST, DecisionLoss, decision_losses, rate_decisions, sparkline
 from wfb_gym.transcripts import record
 from wfb_gym.transcripts.review import review
 

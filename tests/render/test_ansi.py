@@ -63,14 +63,17 @@ def test_a_duel_from_the_beginning_to_the_end(duel: NarratedBattle) -> None:
         "* 5 5: 10 against 8, Fiery Blast is cast.",
         "",
     ]
-    assert "The dispeller, you to decide  ■■■■ 4 dispel dice" in lines
-    assert "     8+ Fiery Blast                  being cast" in lines
+    assert {
+        "The dispeller, you to decide  ■■■■ 4 dispel dice",
+        "     8+ Fiery Blast                  being cast",
+    } <= {*lines}
     assert lines[-1] == "Pending: Fiery Blast (8+), 10 to match"
     duel.act(FIRST_ITEM)
-    lines = frame_lines(duel)
-    assert "     8+ Fiery Blast                  tried" in lines
-    assert "        items: Dispel Scroll (used)" in lines
-    assert "The caster, you to decide  ■■■■ 4 power dice" in lines
+    assert {
+        "     8+ Fiery Blast                  tried",
+        "        items: Dispel Scroll (used)",
+        "The caster, you to decide  ■■■■ 4 power dice",
+    } <= {*frame_lines(duel)}
     duel.act(PASS)
     assert frame_lines(duel)[0] == "archmage-duel, over: the score is even"
 
@@ -104,16 +107,11 @@ def test_a_total_beyond_all_dispel_dice_is_no_number() -> None:
     caster = army(wizard(4, spell("Bolt", 8, 40.0), spell("Blast")), power_dice=6)
     narrated = NarratedBattle(new_scenario(caster, army(wizard(4), dispel_dice=2)))
     events = narrate(narrated, FIRST_CAST, FIRST_DICE + 3, (5, 5, 6))
-    assert frame_lines(narrated, events, seat=1)[-1] == (
-        "Pending: Bolt (8+), too high for any dispel roll"
-    )
-    assert [event.words for event in narrate(narrated, FIRST_DICE + 2, (5, 5))] == [
-        "The dispeller tries to dispel with 2 dice against more than dispel dice can match.",
-        (
-            "5 5: 10 against more than dispel dice can match, Bolt is not dispelled. "
-            "40 points to the caster."
-        ),
-    ]
+    pending = "Pending: Bolt (8+), too high for any dispel roll"
+    assert frame_lines(narrated, events, seat=1)[-1] == pending
+    tried, rolled = (event.words for event in narrate(narrated, FIRST_DICE + 2, (5, 5)))
+    assert tried.endswith(" with 2 dice against more than dispel dice can match.")
+    assert rolled.startswith("5 5: 10 against more than dispel dice can match, Bolt is not dispe")
 
 
 def test_rolled_and_bound_spells() -> None:
@@ -193,9 +191,8 @@ def test_units_their_losses_and_flight() -> None:
 def test_colours_add_no_information(scenario: str) -> None:
     narrated = NarratedBattle(load_scenario(scenario))
     for number, event in enumerate(recorded(scenario).events[:60]):
-        events = [
-            narrated.act(event.code) if event.kind == "decision" else narrated.resolve(event.code)
-        ]
+        step = narrated.act if event.kind == "decision" else narrated.resolve
+        events = [step(event.code)]
         if number % 4:
             continue
         plain = frame_lines(narrated, events)

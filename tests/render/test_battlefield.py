@@ -38,11 +38,8 @@ def labels(drawing: Drawing) -> list[Shape]:
 
 
 def spell_number(scenario: Scenario, army: int, wizard: str, spell: str) -> int:
-    for number, slot in enumerate(scenario.slots[army].spells):
-        who = scenario.armies[army].characters[slot.wizard].name
-        if (who, slot.spell.name) == (wizard, spell):
-            return number
-    raise AssertionError(spell)
+    characters, slots = scenario.armies[army].characters, scenario.slots[army].spells
+    return [(characters[s.wizard].name, s.spell.name) for s in slots].index((wizard, spell))
 
 
 def on_field(
@@ -180,9 +177,8 @@ def test_points_for_comets_are_numbered_at_their_places() -> None:
     points = [shape for shape in of_role(drawing, "point") if shape.kind == "line"]
     army = pack(scenario)[0].armies[1]
     assert [shape.code for shape in points] == list(range(int(army.n_points)))
-    assert [shape.text for shape in of_role(drawing, "point") if shape.kind == "label"] == [
-        (str(k + 1),) for k in range(len(points))
-    ]
+    numbers = [shape.text for shape in of_role(drawing, "point") if shape.kind == "label"]
+    assert numbers == [(str(k + 1),) for k in range(len(points))]
     polygons = scenario.deployment.polygons
     assert polygons is not None
     for shape, inches in zip(points, army.inches, strict=False):
@@ -245,14 +241,11 @@ def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
     hero = {"profile": "Captain", "name": name, "unit": "Unit 1"}
     heroes = [hero, {**hero, "name": "y" * 100}]
     units = [placed(f"Unit {k}", 10 + 5 * k, 20) for k in range(8)]
-    terrain = [
-        {"name": f"{k}{name}"[:100], "kind": "wood", "size": [0.2, 0.2], "position": [k / 4, 26]}
-        for k in range(30, 60)
-    ]
+    wood = {"kind": "wood", "size": [0.2, 0.2]}
+    terrain = [{**wood, "name": f"{k}{name}"[:100], "position": [k / 4, 26]} for k in range(30, 60)]
     caster = builders.army(name=name, units=units, heroes=heroes)
-    scenario = on_field(
-        caster, builders.army(name=name, units=[placed(name, 30, 30)]), tuple(terrain)
-    )
+    foes = builders.army(name=name, units=[placed(name, 30, 30)])
+    scenario = on_field(caster, foes, tuple(terrain))
     drawing = draw_battlefield(scenario)
     boxes = [extent_of(shape.parts) for shape in labels(drawing)]
     assert all(box.cut(drawing.extent) == box for box in boxes)
@@ -269,10 +262,9 @@ def test_svg_elements_name_their_target() -> None:
         found.setdefault((element.get("data-army"), element.get("data-code")), []).append(element)
     knights = found["1", str(target_number(1, 2))]
     assert {element.get("data-name") for element in knights} == {"Chaos Knights"}
-    assert {(element.get("class") or "").split()[1] for element in knights} == {
-        *("touch", "unit", "front", "outline", "name")
-    }
-    assert all("legal" in (element.get("class") or "").split() for element in knights)
+    classes = [(element.get("class") or "").split() for element in knights]
+    assert {each[1] for each in classes} == {"touch", "unit", "front", "outline", "name"}
+    assert all("legal" in each for each in classes)
     assert re.search(r"<script|href|url\(", svg) is None  # a lone character
 
 

@@ -12,12 +12,11 @@ import pytest
 from tests.support.builders import army, spell, wizard
 from tests.support.packed import scenario as new_scenario
 from tests.support.pages import page, run_blocks
-from wfb_gym.cli import main
 from wfb_gym.engine.state import Node
 from wfb_gym.render.html import army_blocks, event_html, render_macro, step_html
 from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import load_scenario
-from wfb_gym.transcripts import NarratedBattle, read, record, write
+from wfb_gym.transcripts import NarratedBattle, read, record
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
 from wfb_gym.view.armies import ItemView
@@ -50,17 +49,15 @@ def test_significant_doubles_are_marked() -> None:
     events = record("archmage-duel", "greedy", "greedy", seed=1).events
     cast = next(event for event in events if event.node == Node.ROLL_CASTING)
     assert f"{' '.join(map(str, cast.faces))}: " not in event_html(cast)  # only as dice
-    dispel = replace(cast, node=Node.ROLL_DISPEL)
-    miscast = replace(cast, node=Node.ROLL_MISCAST)
-    for event, faces, kinds in (
-        (cast, (6, 6, 1), ["six", "six"]),
-        (cast, (1, 1, 6), ["one", "one"]),
-        (cast, (6, 5), []),
-        (dispel, (6, 6), ["six", "six"]),
-        (dispel, (1, 1), []),
-        (miscast, (6, 6), []),
+    for node, faces, kinds in (
+        (Node.ROLL_CASTING, (6, 6, 1), ["six", "six"]),
+        (Node.ROLL_CASTING, (1, 1, 6), ["one", "one"]),
+        (Node.ROLL_CASTING, (6, 5), []),
+        (Node.ROLL_DISPEL, (6, 6), ["six", "six"]),
+        (Node.ROLL_DISPEL, (1, 1), []),
+        (Node.ROLL_MISCAST, (6, 6), []),
     ):
-        shown = event_html(replace(event, faces=faces))
+        shown = event_html(replace(cast, node=node, faces=faces))
         assert re.findall(r'class="die (six|one)"', shown) == kinds
 
 
@@ -89,19 +86,6 @@ def test_the_page_has_every_position_and_nothing_from_elsewhere() -> None:
     assert not re.search(r"https?://(?!www\.w3\.org/)|<link|src=", written)
     under_way = Game(load_scenario("archmage-duel"), 0, "veteran", 3).transcript()
     assert "seed 3, not over</p>" in review_page(review(under_way))
-
-
-def test_replay_writes_the_review(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    battle, out = tmp_path / "duel.jsonl", tmp_path / "review.html"
-    write(record("archmage-duel", "greedy", "veteran", seed=5), battle)
-    main(["replay", str(battle), "--html", str(out)])
-    said = capsys.readouterr().out
-    assert said.startswith("The caster: ")
-    assert said.endswith(f"The review is in {out}.\n")
-    assert out.read_text().startswith("<!DOCTYPE html>")
-    with pytest.raises(SystemExit):
-        main(["replay", str(battle), "--html", str(tmp_path / "none" / "x.html")])
-    assert "--html: expected a file in a folder that exists" in capsys.readouterr().err
 
 
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:

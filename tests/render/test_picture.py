@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.support.playing import narrate, narrate_randomly, table_of
+from tests.support.playing import EVERY_SCENARIO, narrate, narrate_randomly, table_of
 from tests.support.scripts import run_python
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE
 from wfb_gym.engine.battle import Battle
@@ -21,7 +21,7 @@ from wfb_gym.render.labels import LINE_HEIGHT, text_width
 from wfb_gym.render.picture import LEAST_SIZE, SIZE, draw_position, picture
 from wfb_gym.render.shapes import Extent, extent_of
 from wfb_gym.render.sketch import Sketch, fit_lines
-from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
+from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view.events import Event
@@ -57,11 +57,7 @@ class WrittenText(NamedTuple):
 
 
 def words_on(
-    battle: Battle,
-    *events: Event,
-    name: str = DUEL,
-    seat: int = 0,
-    size: tuple[int, int] = SIZE,
+    battle: Battle, *events: Event, name: str = DUEL, seat: int = 0, size: tuple[int, int] = SIZE
 ) -> list[WrittenText]:
     view = view_position(ScenarioNames(scenario(name)), battle, seat)
     drawing = draw_position(view, events, size)
@@ -201,13 +197,9 @@ def test_the_last_dice_and_their_result() -> None:
 
 def spell_background(battle: Battle, *events: Event) -> tuple[int, ...]:
     """Return the colour behind the first spell of the duel."""
-    (words,) = (
-        each
-        for each in words_on(battle, *events)
-        if each.shown == "Fire Ball" and each.box.left < 99
-    )
-    image = shown(battle, *events)
-    return tuple(int(part) for part in image[round(1 - words.box.bottom), round(words.box.left)])
+    written = {each.shown: each.box for each in words_on(battle, *events) if each.box.left < 99}
+    box = written["Fire Ball"]
+    return tuple(map(int, shown(battle, *events)[round(1 - box.bottom), round(box.left)]))
 
 
 def test_a_spell_is_drawn_by_its_status() -> None:
@@ -292,17 +284,11 @@ def check_words(written: list[WrittenText], size: tuple[int, int]) -> None:
         assert not letters[0].overlaps(letters[1]), (one, two)
 
 
-def marks_of(name: str) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.slow] if load_scenario(name).phases > 10 else []
-
-
 @pytest.mark.parametrize(
     ("name", "most", "size"),
     [
-        *(pytest.param(name, 2, SIZE, marks=marks_of(name)) for name in bundled_scenarios()),
-        ("border-skirmish", 3, (960, 540)),
-        ("border-skirmish", 3, (1000, 1000)),
-        ("border-skirmish", 3, (1600, 600)),
+        *(pytest.param(*each.values, 2, SIZE, marks=each.marks) for each in EVERY_SCENARIO),
+        *(("border-skirmish", 3, size) for size in ((960, 540), (1000, 1000), (1600, 600))),
     ],
 )
 def test_words_stay_in_their_boxes(name: str, most: int, size: tuple[int, int]) -> None:
@@ -319,16 +305,12 @@ def test_the_least_size_is_drawn() -> None:
 def test_any_number_of_dice_lies_within_its_panel(dice: int) -> None:
     faces = tuple(1 + die % 6 for die in range(dice))
     event = roll(*faces, words="word " * 40)
-    check_words(
-        [w for w in words_on(start_of(DUEL), event) if not w.shown.startswith("word")], SIZE
-    )
+    written = words_on(start_of(DUEL), event)
+    check_words([each for each in written if not each.shown.startswith("word")], SIZE)
     bare = shown(start_of(DUEL), replace(event, faces=()))
-    image = shown(start_of(DUEL), event)
-    rows, columns = np.nonzero((image != bare).any(axis=2))
-    assert rows.min() >= 232
-    assert rows.max() < 428
-    assert columns.min() >= 428
-    assert columns.max() < 852
+    rows, columns = np.nonzero((shown(start_of(DUEL), event) != bare).any(axis=2))
+    assert 232 <= rows.min() <= rows.max() < 428
+    assert 428 <= columns.min() <= columns.max() < 852
 
 
 def written_in(width: float, words: str, size: float = 20.0) -> tuple[str, float]:

@@ -18,9 +18,7 @@ PAGE = page("rendering.md")
 FIRST, _, EVERY_EVENT = blocks(PAGE, "python")
 
 
-def test_the_first_example_prints_the_output_of_the_page(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_first_example_prints_its_output(capsys: pytest.CaptureFixture[str]) -> None:
     exec(FIRST, {})
     (printed,) = blocks(PAGE, "text")
     assert capsys.readouterr().out == printed
@@ -48,9 +46,7 @@ def test_the_picture_of_the_page_matches_its_script() -> None:
     assert image.size == SIZE
     drawn = battle_frame("the-shattered-gate", 3, 99)
     kept = np.asarray(image.convert("RGB"), np.int16)
-    differ = (np.abs(kept - np.asarray(drawn)) > 80).any(
-        axis=2
-    )  # it has fewer colours, to be small
+    differ = (np.abs(kept - np.asarray(drawn)) > 80).any(axis=2)  # it has fewer colours
     assert differ.mean() < 0.02  # a few descriptions may have changed since
 
 
@@ -60,9 +56,8 @@ def test_an_episode_becomes_a_video(tmp_path: Path) -> None:
     from moviepy import VideoFileClip
 
     env = gym.make("wfb_gym/Caster-v0", render_mode="rgb_array")
-    filmed: Any = RecordVideo(
-        env, str(tmp_path / "films"), episode_trigger=lambda _: True, disable_logger=True
-    )
+    keys: Any = {"episode_trigger": lambda _: True, "disable_logger": True}
+    filmed: Any = RecordVideo(env, str(tmp_path / "films"), **keys)
     _, info = filmed.reset(seed=1)
     over, frames = False, 1
     while not over:

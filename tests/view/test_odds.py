@@ -5,10 +5,11 @@ from fractions import Fraction
 import pytest
 
 from tests.support.builders import army, spell, wizard
+from tests.support.packed import scenario
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
-from wfb_gym.scenario import load_scenario, scenario_from_dict
+from wfb_gym.scenario import load_scenario
 from wfb_gym.view.choices import find_choices, short_choice_names
 from wfb_gym.view.decisions import describe_choices
 from wfb_gym.view.names import ScenarioNames
@@ -71,15 +72,11 @@ def test_the_best_target_counts_until_one_is_chosen() -> None:
 def test_a_spell_with_several_casts_and_casting_values() -> None:
     """The sheet has each casting value once; a typed title is one choice, a name is several."""
     raising = spell("Raise", 7, 20.0, casts=2, alternatives=[{"casting_value": 10, "worth": 30.0}])
-    scenario = scenario_from_dict(
-        {"name": "crypt", "caster": army(wizard(4, raising)), "dispeller": army()}
-    )
-    (who,) = odds_sheet(scenario, 0).wizards
-    assert [(each.title, each.points) for each in who.spells] == [
-        ("Raise (7+)", 20.0),
-        ("Raise (10+)", 30.0),
-    ]
-    names, battle = ScenarioNames(scenario), Battle(pack(scenario))
+    crypt = scenario(army(wizard(4, raising)))
+    (who,) = odds_sheet(crypt, 0).wizards
+    found = [(each.title, each.points) for each in who.spells]
+    assert found == [("Raise (7+)", 20.0), ("Raise (10+)", 30.0)]
+    names, battle = ScenarioNames(crypt), Battle(pack(crypt))
     texts = {code: view.text for code, view in describe_choices(names, battle).items()}
     short = short_choice_names(names, battle, texts)
     assert find_choices(texts, short, "raise") == [FIRST_CAST, FIRST_CAST + 2]
