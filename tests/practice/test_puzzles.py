@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.hidden import scenarios
+from tests.support.hidden import LUCK, SCROLL, hidden_scenario, kinds, scenarios
 from tests.support.playing import narrate_randomly
 from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.engine.battle import Battle
@@ -18,7 +18,8 @@ from wfb_gym.practice.puzzles import MOST_EVENTS, TOLERANCE, Practice, Puzzle, m
 from wfb_gym.transcripts import NarratedBattle, Transcript, TranscriptError, record
 from wfb_gym.transcripts.review import NOTICED, Review, review
 
-HIDDEN = scenarios()
+LITTLE_LUCK = hidden_scenario(kinds([], [LUCK]), kinds([LUCK], [SCROLL]), casts={"power_dice": 2})
+HIDDEN = {**scenarios(), "luck": LITTLE_LUCK}  # the other one takes long
 
 
 @cache
