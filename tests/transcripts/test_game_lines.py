@@ -1,6 +1,7 @@
 """Game lines: the same transcript again, and hostile texts rejected."""
 
 import re
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -9,15 +10,8 @@ from tests.support.hidden import scenarios as hidden_examples
 from tests.support.playing import narrate_randomly
 from wfb_gym.generating import TEST_SEEDS, generate
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
-from wfb_gym.transcripts import (
-    NarratedBattle,
-    TextCodeError,
-    Transcript,
-    game_line,
-    record,
-    transcript_from_line,
-)
-from wfb_gym.transcripts.game_lines import GAME
+from wfb_gym.transcripts import NarratedBattle, TextCodeError, Transcript, game_line, record
+from wfb_gym.transcripts.game_lines import GAME, transcript_from_line
 from wfb_gym.transcripts.text_codes import decode, encode
 
 HIDDEN = hidden_examples()
@@ -27,15 +21,9 @@ LONG = ("the-winds-unbound", "the-iron-tide", "march-of-the-pale-count")
 def play(scenario: Scenario, seed: int, most: int | None = None) -> Transcript:
     """Play at random, to the end or for some events."""
     narrated = NarratedBattle(scenario)
-    events = []
-    for event in narrate_randomly(narrated, np.random.default_rng(seed)):
-        events.append(event)
-        if len(events) == most:
-            break
-    battle = narrated.battle
-    return Transcript(
-        scenario, ("me", "\N{SNOWMAN}"), 7, tuple(events), battle.points, battle.is_over
-    )
+    events = tuple(islice(narrate_randomly(narrated, np.random.default_rng(seed)), most))
+    battle, names = narrated.battle, ("me", "\N{SNOWMAN}")
+    return Transcript(scenario, names, 7, events, battle.points, battle.is_over)
 
 
 @pytest.mark.parametrize("name", [each for each in bundled_scenarios() if each not in LONG])

@@ -8,34 +8,21 @@ import numpy as np
 import pytest
 
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, other_deals, scenarios
-from tests.support.playing import lines_of, narrate_randomly
+from tests.support.playing import lines_of, narrate, narrate_randomly
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 from wfb_gym.opponents.policy_spec import PolicySpec
 from wfb_gym.scenario import Scenario
-from wfb_gym.transcripts import (
-    NarratedBattle,
-    Transcript,
-    TranscriptError,
-    read,
-    record,
-    replay,
-    write,
-)
+from wfb_gym.transcripts import NarratedBattle, Transcript, read, record, replay, write
 from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
+from wfb_gym.transcripts.transcript import TranscriptError
+from wfb_gym.view import hidden_sets
 from wfb_gym.view.events import redact_event
-from wfb_gym.view.hidden_sets import (
-    ALL_ARMIES,
-    UNREVEALED,
-    chances_words,
-    hidden_sets,
-    known_items,
-    redact,
-    sets_that_may_be,
-)
+from wfb_gym.view.hidden_sets import ALL_ARMIES, chances_words, known_items, redact
 
 SCENARIOS = scenarios()
 NAMES = list(SCENARIOS)
+READ_SCROLL = actions.FIRST_CAST, actions.FIRST_DICE + 2, (6, 5), actions.FIRST_ITEM
 TWICE = hidden_scenario(dispeller=kinds([], [SCROLL], [SCROLL, SCROLL], weights=[1.0, 2.0, 1.0]))
 
 
@@ -58,7 +45,7 @@ def test_a_deal_is_described_only_to_its_owner() -> None:
     one, two = (redact_event(narrated.names, event, (0,)) for event in events)
     assert one is events[0]
     assert two.words == f"Chance deals the dispeller its hidden items. {rest}"
-    assert two.code == UNREVEALED
+    assert two.code == hidden_sets.UNREVEALED
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -151,9 +138,7 @@ def test_a_full_transcript_with_another_deal_is_rejected(tmp_path: Path) -> None
 
 def test_a_use_of_an_item_in_no_set_is_rejected() -> None:
     narrated = NarratedBattle(TWICE)
-    events = [narrated.resolve(2), narrated.act(actions.FIRST_CAST)]
-    events += [narrated.act(actions.FIRST_DICE + 2), narrated.roll(6, 5)]
-    events.append(narrated.act(actions.FIRST_ITEM))
+    events = [narrated.resolve(2), *narrate(narrated, *READ_SCROLL)]
     points = narrated.battle.points
     fewer = hidden_scenario(dispeller=kinds([], [STONE], [LUCK]))
     transcript = Transcript(fewer, ("one", "other"), None, tuple(events), points, False)
@@ -177,10 +162,8 @@ def test_choices_of_players_do_not_depend_on_the_enemys_deal(player: str) -> Non
     compared, spec = 0, PolicySpec.parse(player)
     for name in ("both", "three spells"):
         narrated = NarratedBattle(SCENARIOS[name])
-        chosen = [
-            make_chooser(player if spec.is_scripted else spec.make(), narrated, seat)
-            for seat in ALL_ARMIES
-        ]
+        players = [player if spec.is_scripted else spec.make() for _ in ALL_ARMIES]
+        chosen = [make_chooser(each, narrated, seat) for seat, each in enumerate(players)]
         rng = rng_of_seed(1)
         for event in play(SCENARIOS[name], 4).events:
             battle = narrated.battle
@@ -194,29 +177,25 @@ def test_choices_of_players_do_not_depend_on_the_enemys_deal(player: str) -> Non
 
 
 def test_sets_in_words() -> None:
-    sets = hidden_sets(TWICE.dispeller)
-    assert chances_words(sets) == "nothing (25%), Dispel Scroll (50%), Dispel Scroll x2 (25%)"
+    of_army = hidden_sets.hidden_sets
+    words = "nothing (25%), Dispel Scroll (50%), Dispel Scroll x2 (25%)"
+    assert chances_words(of_army(TWICE.dispeller)) == words
     bearers: list[Any] = [{"items": [STONE], "bearer": "Mage"}, {"items": [STONE]}]
-    army = hidden_scenario(caster=bearers).caster
-    assert [each.words for each in hidden_sets(army)] == [
-        "Power Stone of Mage",
-        "Power Stone of the army",
-    ]
+    found = [each.words for each in of_army(hidden_scenario(caster=bearers).caster)]
+    assert found == ["Power Stone of Mage", "Power Stone of the army"]
     army = hidden_scenario(dispeller=kinds([], [SCROLL], weights=[1.0, 0.0])).dispeller
-    assert chances_words(hidden_sets(army)) == "nothing"  # a set of weight 0 is not listed
+    assert chances_words(of_army(army)) == "nothing"  # a set of weight 0 is not listed
 
 
 def test_a_use_leaves_the_sets_that_have_it() -> None:
     narrated = NarratedBattle(TWICE)
     narrated.resolve(2)
     battle, names = narrated.battle, narrated.names
+    sets_that_may_be = hidden_sets.sets_that_may_be
     assert [each.kind for each in sets_that_may_be(names, battle, 1)] == [0, 1, 2]
     assert known_items(names, battle, 1, False) == {}
     assert known_items(names, battle, 1, True) == {0: (2, 2)}
-    narrated.act(actions.FIRST_CAST)
-    narrated.act(actions.FIRST_DICE + 2)
-    narrated.roll(6, 5)
-    narrated.act(actions.FIRST_ITEM)
+    narrate(narrated, *READ_SCROLL)
     may_be = sets_that_may_be(names, battle, 1)
     assert [(each.kind, round(each.chance, 6)) for each in may_be] == [(1, 0.666667), (2, 0.333333)]
     assert known_items(names, battle, 1, False) == {0: (0, 1)}
@@ -234,7 +213,8 @@ def test_a_redacted_position_has_the_item_declared_with_the_pending_cast() -> No
     seen = redact(battle, (1,))
     assert seen.state.hidden_set[0] == 2
     assert seen.state.items[0, 0] == 1
-    assert [each.kind for each in sets_that_may_be(narrated.names, battle, 0)] == [1]
+    may_be = hidden_sets.sets_that_may_be(narrated.names, battle, 0)
+    assert [each.kind for each in may_be] == [1]
     narrated.act(actions.FIRST_DICE + 2)  # the stone is used
     assert redact(battle, ()).state.hidden_set[0] == 2
 

@@ -43,25 +43,25 @@ def after(packed: Records[PackedScenario], path: Sequence[int]) -> Battle:
     return battle
 
 
+def weights_of(scenario: Scenario, army: int) -> Floats:
+    weights: Floats = np.array([each.weight for each in scenario.armies[army].hidden] or [1.0])
+    shares: Floats = weights / weights.sum()
+    return shares
+
+
 class Answer:
     """The best response of one army to the other's advice, over the whole battle."""
 
     def __init__(self, scenario: Scenario, advised: int, gap: float = GAP) -> None:
         self._advised, self._names = advised, ScenarioNames(scenario)
         self._packed, self._analyst = pack(scenario), Analyst(scenario)
-        self._weights = [
-            np.array([each.weight for each in army.hidden] or [1.0]) for army in scenario.armies
-        ]
+        self._weights = [weights_of(scenario, army) for army in ALL_ARMIES]
         self._mixers = [Mixer(scenario, gap=gap) for _ in self._weights[advised]]
 
     def points(self, *path: int) -> float:
         """Return its mean points after some actions and outcomes, which reveal nothing."""
-        battle = after(self._packed, path)
-        own, other = (
-            self._weights[army] / self._weights[army].sum()
-            for army in (self._advised, 1 - self._advised)
-        )
-        return float(other @ self._points(battle, path, own))
+        found = self._points(after(self._packed, path), path, self._weights[self._advised])
+        return float(self._weights[1 - self._advised] @ found)
 
     def _points(self, battle: Battle, path: tuple[int, ...], reach: Floats) -> Floats:
         """Return values by own deal, weighted by the other's chance to come here with each set."""
@@ -193,12 +193,6 @@ def test_the_rest_of_a_too_large_battle_may_be_solvable() -> None:
 
 PRECISE = 0.001
 """Tolerance in points between the bounds of compared values."""
-
-
-def weights_of(scenario: Scenario, army: int) -> Floats:
-    weights: Floats = np.array([each.weight for each in scenario.armies[army].hidden] or [1.0])
-    shares: Floats = weights / weights.sum()
-    return shares
 
 
 @pytest.mark.parametrize("kind", [0, 1])

@@ -8,19 +8,13 @@ import pytest
 
 from tests.support.builders import aimed, army, known, lasting, miscast, spell, unit, wizard
 from tests.support.packed import scenario
+from tests.support.playing import EVERY_SCENARIO, narrate_randomly
 from tests.support.playing import narrate as play_script
-from tests.support.playing import narrate_randomly
-from wfb_gym.engine.actions import (
-    FIRST_CAST,
-    FIRST_DICE,
-    FIRST_ITEM,
-    FIRST_REROLL,
-    FIRST_TARGET,
-    PASS,
-)
+from wfb_gym.engine import actions
+from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, FIRST_TARGET, PASS
 from wfb_gym.engine.state import Node
 from wfb_gym.packing.records import Duration, Lock
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.scenario.sizes import TARGETS
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view import armies as view_armies
@@ -44,9 +38,8 @@ def words_of(narrated: NarratedBattle, *script: int | tuple[int, ...]) -> list[s
 
 
 def test_a_spell_is_cast_and_a_scroll_read_or_it_is_let_through() -> None:
-    assert NarratedBattle(load_scenario("archmage-duel")).opening == (
-        "phase 1 of 1: the caster with 6 power dice, the dispeller with 4 dispel dice"
-    )
+    opening = "phase 1 of 1: the caster with 6 power dice, the dispeller with 4 dispel dice"
+    assert NarratedBattle(load_scenario("archmage-duel")).opening == opening
     cast = BURNING_HEAD, FIRST_DICE + 3, (6, 5, 2)
     assert duel(*cast, FIRST_ITEM) == [
         "Archmage begins to cast Burning Head (9+).",
@@ -64,11 +57,8 @@ def test_panic_flight_and_rallying_are_described() -> None:
     shaken = (SPEARS, FIRST_DICE + 2, (6, 6), (2, 2, *(6, 1, 1) * 4))
 
     def words(*script: int | tuple[int, ...]) -> list[str]:
-        narrated = narrate(
-            army(wizard(4, aimed("Blast", damage=blast))),
-            army(seer, units=units, dispel_dice=0),
-            phases=4,
-        )
+        foes = army(seer, units=units, dispel_dice=0)
+        narrated = narrate(army(wizard(4, aimed("Blast", damage=blast))), foes, phases=4)
         return words_of(narrated, FIRST_CAST, *shaken, *script)[5:]
 
     second = "Phase 2 of 4: the dispeller with 4 power dice, the caster with 4 dispel dice."
@@ -88,9 +78,8 @@ def test_a_spell_is_dispelled_and_another_is_not() -> None:
         "The dispeller tries to dispel with 2 dice against 9.",
         "5 4: 9 against 9, Burning Head is dispelled.",
     ]
-    assert duel(*cast, (4, 4))[-1] == (
-        "4 4: 8 against 9, Burning Head is not dispelled. 50 points to the caster."
-    )
+    failed = "4 4: 8 against 9, Burning Head is not dispelled. 50 points to the caster."
+    assert duel(*cast, (4, 4))[-1] == failed
     assert "2 against 9, Burning Head is not dispelled. 50" in duel(*cast, (1, 1))[-1]
     four = (*cast[:-1], FIRST_DICE + 4, (1, 1, 6, 5))
     assert "13 against 9, Burning Head is not dispelled as two 1s never dispel." in duel(*four)[-1]
@@ -187,10 +176,8 @@ def test_aims_are_described() -> None:
 
 def test_hits_that_are_shared_out() -> None:
     hero = {"name": "Hans", "unit": "Bows", "wounds": 2}
-    narrated = narrate(
-        army(wizard(4, known("Fire Ball"), spell("Beam"))),
-        army(units=[unit("Spears", 10), unit("Bows", 3)], heroes=[hero], dispel_dice=0),
-    )
+    foes = army(units=[unit("Spears", 10), unit("Bows", 3)], heroes=[hero], dispel_dice=0)
+    narrated = narrate(army(FIRE_BALL), foes)
     hit, held = (6, 1, 1), (1, 1, 1)
     dice = (5,), (1,), (*hit, *held), (*hit, *held * 2)
     words = words_of(narrated, FIRST_CAST, SPEARS + 1, FIRST_DICE + 2, (4, 4), *dice)
@@ -205,15 +192,11 @@ def test_hits_that_are_shared_out() -> None:
 
 
 def test_a_spell_that_remains_in_play_begins_and_ends() -> None:
-    narrated = narrate(
-        army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6),
-        army(dispel_dice=0),
-        phases=2,
-    )
+    caster = army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6)
+    narrated = narrate(caster, army(dispel_dice=0), phases=2)
     words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
-    assert words[-1].startswith(
-        "4 4: 8 against 5, Ward is cast; no dispel attempt is possible. Ward is in"
-    )
+    cast = "4 4: 8 against 5, Ward is cast; no dispel attempt is possible. Ward is in"
+    assert words[-1].startswith(cast)
     assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
 
 
@@ -243,13 +226,7 @@ def test_the_point_of_a_comet_is_described() -> None:
     assert words_of(narrated, FIRST_CAST, SPEARS)[1] == "Mage aims at Left."
 
 
-@pytest.mark.parametrize(
-    "scenario",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] * (load_scenario(name).phases > 10))
-        for name in bundled_scenarios()
-    ],
-)
+@pytest.mark.parametrize("scenario", EVERY_SCENARIO)
 def test_the_visible_position_is_the_state_until_the_last_phases(scenario: str) -> None:
     narrated = NarratedBattle(load_scenario(scenario))
     checked = 0
@@ -286,9 +263,8 @@ def test_the_end_of_a_battle_is_still_visible() -> None:
 
 @pytest.mark.parametrize("script", [(PASS,), (FIRST_CAST, FIRST_DICE + 1, (1,))])
 def test_no_unit_loses_models_at_the_end_of_a_battle_with_one_caster(script: Any) -> None:
-    narrated = narrate(
-        army(wizard(2, known("Fire Ball"))), army(units=[unit("Spears", 30)], dispel_dice=0)
-    )
+    foes = army(units=[unit("Spears", 30)], dispel_dice=0)
+    narrated = narrate(army(wizard(2, known("Fire Ball"))), foes)
     words = words_of(narrated, *script)
     assert narrated.battle.is_over
     assert "lost" not in words[-1]
@@ -319,7 +295,7 @@ def test_rerolls() -> None:
     words = words_of(kept, FIRST_CAST, FIRST_DICE + 2, (2, 4), PASS)
     assert words[-2] == "2 4: the dice may be re-rolled."
     assert words[-1].startswith("Mage keeps the roll: 6 against 5, Bolt is cast")
-    words = words_of(again, FIRST_CAST, FIRST_DICE + 2, (2, 2), FIRST_REROLL + 1, (5,))
+    words = words_of(again, FIRST_CAST, FIRST_DICE + 2, (2, 2), actions.FIRST_REROLL + 1, (5,))
     assert words[-2] == "Mage re-rolls a 2."
     assert words[-1].startswith("5: 7 against 5, Bolt is cast")
 
@@ -331,11 +307,8 @@ def test_items_that_boost_do_not_dispel_by_themselves() -> None:
         (1, f"{tries} the Ring against 8 with +2."),
         (2, f"{tries} 2 uses of the Ring against 8 with +4."),
     ):
-        narrated = narrate(
-            army(wizard(4, spell(), spell("Beam"))),
-            army(dispel_dice=1, items=["Ring"] * uses),
-            items=[ring],
-        )
+        foes = army(dispel_dice=1, items=["Ring"] * uses)
+        narrated = narrate(army(wizard(4, spell(), spell("Beam"))), foes, items=[ring])
         uses_of_ring = [FIRST_ITEM] * uses  # the last one also commits the only die
         said = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4), *uses_of_ring, (6,))
         assert said[-2:] == [words, f"6: {6 + 2 * uses} against 8, Bolt is dispelled."]
@@ -355,12 +328,9 @@ def test_spells_in_play_are_dispelled_later_and_ones_own_is_marked() -> None:
     assert words[2].startswith("4 4: 8 against 5, Ward is dispelled.")
     narrated = narrate(army(wizard(2, both), **idle), defender)
     narrated.act(PASS)
-    choices = describe_choices(narrated.names, narrated.battle).values()
-    assert [each.text for each in choices] == [
-        "leave the spells in play",
-        "try to dispel Ward, its own",
-        "try to dispel Ward",
-    ]
+    texts = [each.text for each in describe_choices(narrated.names, narrated.battle).values()]
+    tried = "try to dispel Ward"
+    assert texts == ["leave the spells in play", f"{tried}, its own", tried]
 
 
 def test_every_lock_and_duration_has_words() -> None:

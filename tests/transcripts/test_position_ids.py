@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 import numpy as np
@@ -15,23 +16,11 @@ from wfb_gym.engine.hidden_items import deal_instead
 from wfb_gym.engine.state import Node
 from wfb_gym.generating import OPTIONS_BY_NAME, TEST_SEEDS, Generation, generate
 from wfb_gym.players.analysis import Analyst
-from wfb_gym.scenario import (
-    Scenario,
-    bundled_scenarios,
-    hidden_scenarios,
-    load_scenario,
-    scenario_from_dict,
-)
-from wfb_gym.transcripts import (
-    NarratedBattle,
-    TextCodeError,
-    game_line,
-    position_from_id,
-    position_id,
-    record,
-)
+from wfb_gym.scenario import Scenario, bundled_scenarios, hidden_scenarios, load_scenario
+from wfb_gym.scenario.loading import scenario_from_dict
+from wfb_gym.transcripts import NarratedBattle, game_line, position_from_id, position_id, record
 from wfb_gym.transcripts.position_ids import POSITION
-from wfb_gym.transcripts.text_codes import decode, encode, to_base62
+from wfb_gym.transcripts.text_codes import TextCodeError, decode, encode, to_base62
 from wfb_gym.view.hidden_sets import ALL_ARMIES, may_be_dealt
 
 DUEL = load_scenario("archmage-duel")
@@ -45,12 +34,8 @@ GENERATED = {
 def decisions(scenario: Scenario, seed: int, most: int = 40) -> Iterator[NarratedBattle]:
     """Play at random; yields at up to `most` decisions."""
     narrated = NarratedBattle(scenario)
-    for _ in narrate_randomly(narrated, np.random.default_rng(seed)):
-        if narrated.battle.is_decision():
-            yield narrated
-            most -= 1
-        if not most:
-            return
+    events = narrate_randomly(narrated, np.random.default_rng(seed))
+    yield from islice((narrated for _ in events if narrated.battle.is_decision()), most)
 
 
 def assert_same_again(narrated: NarratedBattle) -> str:
@@ -58,12 +43,10 @@ def assert_same_again(narrated: NarratedBattle) -> str:
     text = position_id(scenario, battle, visible=narrated.visible, known=ALL_ARMIES)
     assert re.fullmatch(r"[0-9A-Za-z.-]+", text)
     again = position_from_id(f" {text}\n")
-    assert again.scenario == scenario
-    assert again.battle.key() == battle.key()
-    assert again.battle.points == battle.points
+    assert (again.scenario, again.unknown) == (scenario, ())
+    assert (again.battle.key(), again.battle.points) == (battle.key(), battle.points)
     assert again.battle.legal_actions() == battle.legal_actions()
     assert again.visible.key() == narrated.visible.key()
-    assert again.unknown == ()
     return text
 
 
@@ -134,9 +117,8 @@ def compare_with_other_deal(narrated: NarratedBattle, army: int, kind: int) -> b
         assert text == position_id(scenario, twins[0], visible=twins[1], known=known)
         again = position_from_id(text)
         assert army in again.unknown
-        assert (1 - army in again.unknown) == (
-            not known and bool(narrated.battle.state.hidden_set[1 - army])
-        )
+        is_dealt = bool(narrated.battle.state.hidden_set[1 - army])
+        assert (1 - army in again.unknown) == (not known and is_dealt)
         if narrated.battle.mover != army:
             assert len(again.battle.legal_actions()) >= 1
     own = position_from_id(position_id(scenario, twins[0], visible=twins[1], known=(army,)))

@@ -9,16 +9,12 @@ from typing import Any
 import pytest
 
 from tests.envs.test_generated import SMALL
-from tests.support.playing import episode, lines_of, picks, raw, recorded
+from tests.support.playing import EVERY_SCENARIO, episode, lines_of, picks, raw, recorded
 from wfb_gym.generating import Generated
-from wfb_gym.scenario import bundled_scenarios, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import Transcript, TranscriptError, read, record, replay, write
 
 DUEL = "archmage-duel"
-SCENARIOS = [
-    pytest.param(name, marks=[pytest.mark.slow] * (load_scenario(name).phases > 10))
-    for name in bundled_scenarios()
-]
 
 
 def write_to(transcript: Transcript, folder: Path) -> Path:
@@ -36,7 +32,7 @@ def duel(tmp_path: Path) -> Path:
     return write_to(record(DUEL, "veteran", "greedy", seed=1), tmp_path)
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", EVERY_SCENARIO)
 def test_round_trip(scenario: str, tmp_path: Path) -> None:
     transcript = recorded(scenario)
     again = read(write_to(transcript, tmp_path))
@@ -200,20 +196,15 @@ def test_another_file(tmp_path: Path, text: str | bytes, message: str) -> None:
         read(tmp_path / "none.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+def test_a_file_that_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "battle.jsonl"
+    monkeypatch.setattr(json, "loads", None)  # none of it is parsed
+    for text, message in (
         ("{}\n" * 10_001, "line 10001: expected at most 10,000 lines, found 10,001"),
         ("{" + " " * 2**19 + "}\n{}\n", "line 1: expected at most 524,288 characters, found"),
-    ],
-)
-def test_a_file_that_is_too_large(
-    tmp_path: Path, text: str, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "battle.jsonl"
-    path.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(json, "loads", None)  # none of it is parsed
-    assert message in refusal(path)
+    ):
+        path.write_text(text, encoding="utf-8")
+        assert message in refusal(path)
 
 
 def test_no_more_of_a_file_is_read_than_a_transcript_has(tmp_path: Path) -> None:
