@@ -93,10 +93,8 @@ def test_its_client_plays_a_battle_with_the_results_of_a_text_game(server: str, 
 
 
 def test_sessions_are_separate(server: str) -> None:
-    with (
-        GenericEnvClient(base_url=server).sync() as first,
-        GenericEnvClient(base_url=server).sync() as second,
-    ):
+    clients = (GenericEnvClient(base_url=server).sync() for _ in range(2))
+    with next(clients) as first, next(clients) as second:
         for client, seed in ((first, 1), (second, 2)):
             client.reset(seed=seed)
         first.step({"reply": "nothing"})
@@ -146,12 +144,9 @@ def test_the_description_names_the_version_and_the_application() -> None:
     assert "/reset" in getattr(import_module(module), name).openapi()["paths"]
 
 
-def test_a_step_before_reset_is_an_error() -> None:
+def test_a_step_before_reset_and_both_seats_are_not_accepted() -> None:
     with pytest.raises(ValueError, match="call reset"):
         BattleEnvironment(scenario=SCENARIO).step(BattleAction(reply="[0]"))
-
-
-def test_both_seats_are_not_accepted() -> None:
     with pytest.raises(ValueError, match="expected a seat and an opponent"):
         BattleEnvironment(seat=None)
 

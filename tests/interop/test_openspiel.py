@@ -9,8 +9,7 @@ import numpy as np
 import pyspiel
 import pytest
 from open_spiel.python import rl_environment
-from open_spiel.python.algorithms import expected_game_score, exploitability, get_all_states, mcts
-from open_spiel.python.algorithms.best_response import BestResponsePolicy
+from open_spiel.python.algorithms import get_all_states, mcts
 from open_spiel.python.observation import make_observation
 from open_spiel.python.policy import UniformRandomPolicy
 
@@ -27,7 +26,7 @@ from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, PolicyPlaye
 from wfb_gym.packing import pack
 from wfb_gym.scenario import load_scenario
 
-from ..solver.spiel import Atlas, ByPosition, Choices, seen_policy
+from ..solver.spiel import Atlas, ByPosition, mixed, seen_policy
 from .test_openspiel_hidden import assert_replayed
 
 
@@ -68,35 +67,6 @@ def test_values_of_value_iteration_and_of_the_solver(
     assert values[str(game.new_initial_state())] == close(solver.solve(game.scenario).value)
 
 
-def mixed(atlas: Atlas, seed: int) -> Choices:
-    """Return random probabilities at each decision."""
-    rng = np.random.default_rng(seed)
-    found = {}
-    for at in atlas.decisions():
-        weights = rng.random(len(at.steps)) + 0.01
-        chances = (weights / weights.sum()).tolist()
-        found[at.text] = dict(zip(at.steps, chances, strict=True))
-    return found
-
-
-def test_best_responses_to_a_given_policy(game: PhaseGame) -> None:
-    """Values, best responses and exploitability of a policy, by OpenSpiel and by the solver."""
-    atlas = Atlas(game)
-    choices = mixed(atlas, 3)
-    policy = ByPosition(game, choices)
-    caster, dispeller = (seen_policy(atlas, seat, choices) for seat in (0, 1))
-    root = game.new_initial_state()
-    score = expected_game_score.policy_value(root, [policy, policy])
-    assert score[0] == close(solver.evaluate(game.scenario, caster, dispeller))
-    worst = -BestResponsePolicy(game, 1, policy).value(root)
-    best = BestResponsePolicy(game, 0, policy).value(root)
-    assert worst == close(solver.best_response(game.scenario, caster, 0).value)
-    assert best == close(solver.best_response(game.scenario, dispeller, 1).value)
-    both = close(solver.exploitability(game.scenario, caster=caster, dispeller=dispeller))
-    assert exploitability.exploitability(game, policy) == both
-    assert exploitability.nash_conv(game, policy) / 2 == both
-
-
 def test_strings_and_tensors_differ_for_different_positions(game: PhaseGame) -> None:
     states = get_all_states.get_all_states(game, include_chance_states=True)
     assert len({str(state) for state in states.values()}) == len(states)
@@ -121,9 +91,8 @@ def test_a_tensor_equals_the_environments_observation() -> None:
     state, observation = game.new_initial_state(), make_observation(game)
     state.apply_action(state.legal_actions()[-1])
     view = game.store.views[0]
-    seen, mask = view.show(
-        np.zeros(1, np.int64), as_records(State, np.array([state.battle().state]))
-    )
+    states = as_records(State, np.array([state.battle().state]))
+    seen, mask = view.show(np.zeros(1, np.int64), states)
     observation.set_from(state, 0)
     np.testing.assert_array_equal(observation.tensor, seen[0])
     assert state.legal_actions() == np.flatnonzero(mask[0]).tolist()
@@ -212,10 +181,9 @@ def test_a_policy_of_openspiel_is_graded_exactly(game: PhaseGame) -> None:
 def test_a_policy_of_openspiel_plays_with_its_probabilities() -> None:
     game = load_battle("apprentice")
     player = PolicyPlayer(game, UniformRandomPolicy(game), seed=1)
+    played: dict[str, Any] = {"seat": "caster", "scenario": "apprentice"}
     points = [
-        play_battles(
-            each, seat="caster", scenario="apprentice", opponent=rival, battles=2000, seed=7
-        )
+        play_battles(each, opponent=rival, battles=2000, seed=7, **played)
         for each, rival in ((player, "greedy"), ("random", "greedy"), ("random", player))
     ]
     spread = np.std(points[0]) / np.sqrt(2000)

@@ -11,33 +11,17 @@ from typing import Any
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python.algorithms import (
-    expected_game_score,
-    exploitability,
-    generate_playthrough,
-    get_all_states,
-)
+from open_spiel.python.algorithms import expected_game_score, exploitability, get_all_states
+from open_spiel.python.algorithms.generate_playthrough import playthrough
 from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 from open_spiel.python.policy import UniformRandomPolicy
 
+from tests.support import hidden
 from tests.support.builders import Data, army, miscast, spell, wizard
-from tests.support.hidden import (
-    LUCK,
-    SCROLL,
-    SECRET_SCROLL,
-    STONE,
-    hidden_scenario,
-    kinds,
-    scenarios,
-)
+from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds
 from tests.support.packed import scenario
-from wfb_gym.interop.openspiel import (
-    POINTS_PER_UTILITY,
-    PhaseGame,
-    PhaseState,
-    PolicyPlayer,
-    load_battle,
-)
+from wfb_gym.interop import openspiel
+from wfb_gym.interop.openspiel import POINTS_PER_UTILITY, PhaseGame, PhaseState, load_battle
 from wfb_gym.scenario import Scenario
 from wfb_gym.solver import HiddenGame, solve_hidden
 
@@ -46,40 +30,32 @@ Private = pyspiel.PrivateInfoType
 
 
 def one_spell(
-    caster: list[Data] | None = None,
-    dispeller: list[Data] | None = None,
-    dice: int = 2,
-    **answers: Any,
+    caster: list[Data], dispeller: list[Data], dice: int = 2, dispel_dice: int = 0
 ) -> Scenario:
     """Return one spell against few dice, with hidden items on either side."""
     mage = wizard(2, spell("Bolt", 7, 40.0))
-    answers = {"dispel_dice": 0, "hidden": dispeller or [], **answers}
-    return scenario(
-        army(mage, power_dice=dice, hidden=caster or []),
-        army(wizard(1, name="Rival"), **answers),
-        **miscast(),
-    )
+    rival = army(wizard(1, name="Rival"), dispel_dice=dispel_dice, hidden=dispeller)
+    return scenario(army(mage, power_dice=dice, hidden=caster), rival, **miscast())
 
 
 SMALL = {
-    "a scroll": one_spell(dispeller=kinds([], [SCROLL])),
+    "a scroll": one_spell([], kinds([], [SCROLL])),
     "a likely scroll and a die": one_spell(
-        dispeller=kinds([], [SCROLL], weights=[1.0, 2.0]), dispel_dice=1
+        [], kinds([], [SCROLL], weights=[1.0, 2.0]), dispel_dice=1
     ),
     "a stone, a scroll": one_spell(kinds([], [STONE]), kinds([], [SCROLL]), dice=1),
-    "a stone": one_spell(kinds([STONE], []), dice=1, dispel_dice=1),
+    "a stone": one_spell(kinds([STONE], []), [], dice=1, dispel_dice=1),
     "a Luckstone": one_spell(kinds([], [LUCK]), kinds([LUCK], [SCROLL], [])),
     "two spells": hidden_scenario(
         dispeller=kinds([], [SCROLL]), casts={"power_dice": 2}, answers={"dispel_dice": 0}
     ),
 }
-SCENARIOS = {**scenarios(), **SMALL}
+SCENARIOS = {**hidden.scenarios(), **SMALL}
 LONG = ("stones", "scrolls", "both", "ruin", "death")
 EACH = pytest.mark.parametrize("name", SMALL)
 QUICK = ("a likely scroll and a die", "a stone, a scroll", "two spells")
 SOLVED = pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in SMALL],
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in QUICK)) for name in SMALL]
 )
 
 
@@ -99,15 +75,15 @@ def test_openspiels_own_simulation(name: str) -> None:
 
 def assert_replayed(name: str) -> list[str]:
     """Assert that a playthrough of a game's name is replayed exactly; returns its lines."""
-    first = generate_playthrough.playthrough(name, action_sequence=None, seed=1)
+    first = playthrough(name, action_sequence=None, seed=1)
     lines: list[str] = first.splitlines()
     actions = [int(line.removeprefix("action: ")) for line in lines if line.startswith("action: ")]
-    assert generate_playthrough.playthrough(name, action_sequence=actions, seed=2) == first
+    assert playthrough(name, action_sequence=actions, seed=2) == first
     return lines
 
 
 def test_a_file_is_simulated_and_replayed_exactly(tmp_path: Path) -> None:
-    (tmp_path / "secret.toml").write_text(SECRET_SCROLL)
+    (tmp_path / "secret.toml").write_text(hidden.SECRET_SCROLL)
     name = f"wfb_gym_phase(scenario={tmp_path / 'secret.toml'})"
     pyspiel.random_sim_test(pyspiel.load_game(name), num_sims=5, serialize=True, verbose=False)
     lines = assert_replayed(name)
@@ -142,9 +118,8 @@ def test_deals_are_chance_nodes() -> None:
 
 
 def test_sets_of_weight_0_are_left_out() -> None:
-    state = load_battle(
-        one_spell(dispeller=kinds([], [SCROLL], [SCROLL] * 2, weights=[0.0, 1.0, 1.0]))
-    ).new_initial_state()
+    sets = kinds([], [SCROLL], [SCROLL] * 2, weights=[0.0, 1.0, 1.0])
+    state = load_battle(one_spell([], sets)).new_initial_state()
     assert state.chance_outcomes() == [(0, 0.5), (1, 0.5)]
     state.apply_action(1)
     assert state.dealt(1) == 2
@@ -277,11 +252,10 @@ def test_private_observations_contain_only_the_deal_and_full_ones_everything() -
         string, parts = seen(state, 1, public_info=False)
         assert string == f"player 1 dealt {state.dealt(1)}"
         assert parts == {"dealt": own.tolist()}
-    known_to_player = [
-        seen(state, 0, private_info=Private.ALL_PLAYERS) for state in dealt_states(game_of("both"))
-    ]
-    assert len({string for string, _ in known_to_player}) == 4
-    assert len({str(parts["dealt"]) for _, parts in known_to_player}) == 4
+    states = dealt_states(game_of("both"))
+    full = [seen(state, 0, private_info=Private.ALL_PLAYERS) for state in states]
+    assert len({string for string, _ in full}) == 4
+    assert len({str(parts["dealt"]) for _, parts in full}) == 4
 
 
 def test_an_observation_equals_the_environments() -> None:
@@ -303,9 +277,8 @@ def test_copies_are_independent_and_keep_their_deals() -> None:
     state.apply_action(state.legal_actions()[-1])
     twin, saved = state.clone(), pickle.dumps(state)
     twin.apply_action(twin.legal_actions()[-1])
-    _, read = pyspiel.deserialize_game_and_state(
-        pyspiel.serialize_game_and_state(state.get_game(), state)
-    )
+    both = pyspiel.serialize_game_and_state(state.get_game(), state)
+    _, read = pyspiel.deserialize_game_and_state(both)
     assert len(twin.public_history()) == 2
     for copy in (pickle.loads(saved), read, state):
         assert [copy.dealt(army) for army in (0, 1)] == [1, 1]
@@ -316,7 +289,7 @@ def test_copies_are_independent_and_keep_their_deals() -> None:
 def test_policies_of_histories_are_no_players_and_observers_take_no_parameters() -> None:
     game = game_of("a scroll")
     with pytest.raises(ValueError, match="expected a scenario without hidden items"):
-        PolicyPlayer(game, UniformRandomPolicy(game))
+        openspiel.PolicyPlayer(game, UniformRandomPolicy(game))
     with pytest.raises(ValueError, match="expected no parameters"):
         make_observation(game, params={"depth": 3})
 

@@ -14,7 +14,7 @@ from tests.support.batches import COPIED
 from tests.support.builders import army, game, lasting, spell, wizard
 from tests.support.hidden import scenarios
 from tests.support.pages import PACKAGE
-from tests.support.playing import BATTLE, IDS, episode, pick
+from tests.support.playing import BATTLE, IDS, episode, pick, picks
 from tests.support.scripts import run_python
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
@@ -22,14 +22,7 @@ from wfb_gym.scenario import Scenario
 
 pettingzoo = pytest.importorskip("pettingzoo")
 
-from pettingzoo.test import (  # noqa: E402 (the library may be missing)
-    api_test,
-    parallel_api_test,
-    parallel_seed_test,
-    render_test,
-    seed_test,
-    state_test,
-)
+from pettingzoo import test as checks  # noqa: E402 (the library may be missing)
 
 from wfb_gym.interop import pettingzoo as interop  # noqa: E402
 
@@ -37,11 +30,11 @@ FIRST = np.zeros(1, np.int64)
 DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
 SCENARIOS = (DUEL, "seventh-edition-duel", SKIRMISH)
 CHECKERS: dict[str, Callable[..., None]] = {
-    "turns": lambda **keys: api_test(interop.env(**keys), num_cycles=100),
-    "seeds": lambda **keys: seed_test(lambda: interop.env(**keys), 100),
-    "parallel": lambda **keys: parallel_api_test(interop.parallel_env(**keys), num_cycles=100),
-    "parallel seeds": lambda **keys: parallel_seed_test(lambda: interop.parallel_env(**keys), 100),
-    "states": lambda **keys: state_test(interop.env(**keys), interop.parallel_env(**keys)),
+    "turns": lambda **keys: checks.api_test(interop.env(**keys), 100),
+    "seeds": lambda **keys: checks.seed_test(lambda: interop.env(**keys), 100),
+    "parallel": lambda **keys: checks.parallel_api_test(interop.parallel_env(**keys), 100),
+    "parallel seeds": lambda **k: checks.parallel_seed_test(lambda: interop.parallel_env(**k), 100),
+    "states": lambda **keys: checks.state_test(interop.env(**keys), interop.parallel_env(**keys)),
 }
 
 
@@ -67,17 +60,6 @@ def test_parallel_infos_name_the_agent_to_decide() -> None:
             observations, *_, infos = env.step(actions)
 
 
-def test_the_registry() -> None:
-    for kind in ("aec", "parallel"):
-        phase = pettingzoo.make(kind, "wfb_gym/MagicPhase-v0", scenario="apprentice")
-        battle = pettingzoo.make(kind, "wfb_gym/Battle-v0")
-        assert phase.possible_agents == ["caster_0", "dispeller_0"]
-        assert battle.possible_agents == ["army_0", "army_1"]
-        assert phase.metadata["name"] == "magic_phase_v0"
-        assert battle.metadata["name"] == "battle_v0"
-    assert str(interop.env()) == "magic_phase_v0"
-
-
 Records = list[tuple[Any, ...]]
 
 
@@ -90,11 +72,8 @@ class Whim:
     def pick(self, observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
         return pick(observation + np.float32(self.salt), mask)
 
-    def __call__(
-        self, observations: NDArray[np.float32], masks: NDArray[np.bool_]
-    ) -> NDArray[np.int64]:
-        rows = zip(observations, masks, strict=True)
-        return np.array([self.pick(row, mask) for row, mask in rows], np.int64)
+    def __call__(self, observations: NDArray[np.float32], masks: NDArray[Any]) -> NDArray[np.int64]:
+        return picks(observations + np.float32(self.salt), masks)
 
 
 def seats_of(env: Any, learner: str, seed: int | None, whim: Whim | None = None) -> Records:
@@ -115,10 +94,7 @@ def single(env: Any, seed: int | None, whim: Whim) -> Records:
     """Return the same for a single environment; each reward is listed with the step before it."""
     steps = episode(env, seed, whim.pick)
     actions = [*(step.action for step in steps[1:]), None]
-    return [
-        (step.observation, step.mask, action, step.reward)
-        for step, action in zip(steps, actions, strict=True)
-    ]
+    return [(s.observation, s.mask, a, s.reward) for s, a in zip(steps, actions, strict=True)]
 
 
 DRAWN = Generated(count=4, options=Generation(phases=1))
@@ -338,7 +314,9 @@ def test_unseeded_environments_have_dice_of_their_own() -> None:
 
 
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
-    render_test(lambda render_mode: interop.env(scenario="apprentice", render_mode=render_mode))
+    checks.render_test(
+        lambda render_mode: interop.env(scenario="apprentice", render_mode=render_mode)
+    )
     capsys.readouterr()
     human, words = (interop.env(scenario="apprentice", render_mode=m) for m in ("human", "ansi"))
     for env in human, words:

@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormali
 import wfb_gym  # noqa: F401 (registers the ids)
 from tests.support.batches import COPIED, all_equal
 from tests.support.pages import PACKAGE
+from tests.support.playing import BATTLE, IDS
 from wfb_gym import solver
 from wfb_gym.encoding.limits import ArmyLimits
 from wfb_gym.files import DamagedFileError
@@ -61,10 +62,7 @@ SKIRMISH = {"scenario": "border-skirmish", "opponent": "random"}
 
 @pytest.mark.parametrize(
     ("seat", "name", "seats", "keys"),
-    [
-        ("caster", "wfb_gym/Caster-v0", {}, DUELS),
-        ("dispeller", "wfb_gym/Battle-v0", {"seat": 1}, SKIRMISH),
-    ],
+    [("caster", IDS[0], {}, DUELS), ("dispeller", BATTLE, {"seat": 1}, SKIRMISH)],
 )
 def test_trajectories_equal_those_of_single_environments(
     seat: str, name: str, seats: dict[str, Any], keys: dict[str, Any]
@@ -175,10 +173,9 @@ def test_calls_with_wrong_arguments_or_before_a_reset_are_rejected() -> None:
         with pytest.raises(ValueError, match="seat: expected"):
             PhaseVecEnv(1, seat)
     envs = PhaseVecEnv(2)
-    with pytest.raises(RuntimeError, match="reset"):
-        envs.step(np.zeros(2, np.int64))
-    with pytest.raises(RuntimeError, match="reset"):
-        envs.action_masks()
+    for call in (lambda: envs.step(np.zeros(2, np.int64)), envs.action_masks):
+        with pytest.raises(RuntimeError, match="reset"):
+            call()
     envs.reset()
     with pytest.raises(RuntimeError, match="step_async"):
         envs.step_wait()
@@ -208,9 +205,8 @@ class OwnNetwork(BaseFeaturesExtractor):
         super().__init__(observation_space, features_dim=8)
         self.layer = torch.nn.Linear(observation_space.shape[0], 8)
 
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = self.layer(observations).sin()
-        return found
+    def forward(self, observations: torch.Tensor) -> Any:
+        return self.layer(observations).sin()
 
 
 def test_a_saved_model_has_a_network_of_its_own(tmp_path: Path) -> None:
@@ -241,10 +237,8 @@ def test_a_saved_model_draws_with_its_own_probabilities(saved: Path) -> None:
     tensor, _ = model.policy.obs_to_tensor(observations)
     chances = model.policy.get_distribution(tensor, masks).distribution.probs.detach().numpy()[0]
     count = 8000
-    actions = load_policy(saved, seed=0)(
-        np.repeat(observations, count, 0), np.repeat(masks, count, 0)
-    )
-    found = np.bincount(actions, minlength=len(chances)) / count
+    many: Any = (np.repeat(each, count, 0) for each in (observations, masks))
+    found = np.bincount(load_policy(saved, seed=0)(*many), minlength=len(chances)) / count
     assert masks.sum() > 1
     np.testing.assert_allclose(found, chances, atol=0.03)
     assert not found[~masks[0]].any()
@@ -271,11 +265,8 @@ def test_a_model_of_raw_features_ignores_expected_values(
 def test_a_model_in_memory_has_the_grade_of_the_saved_one(tmp_path: Path) -> None:
     model = tiny(MaskablePPO, PhaseVecEnv(1, scenario="apprentice"), n_steps=8, batch_size=8)
     model.save(tmp_path / "model.zip")
-    found, expected = (
-        solver.normalised_score("apprentice", player, 0)
-        for player in (model, tmp_path / "model.zip")
-    )
-    assert found == expected
+    saved = solver.normalised_score("apprentice", tmp_path / "model.zip", 0)
+    assert solver.normalised_score("apprentice", model, 0) == saved
 
 
 def test_a_model_is_an_opponent(saved: Path) -> None:

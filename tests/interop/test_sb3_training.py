@@ -109,10 +109,3 @@ def test_every_id_trains_in_stable_baselines_own_vector_environment(name: str) -
     assert model.learn(24).num_timesteps == 24
     by_name = PPO("MlpPolicy", name, n_steps=16, batch_size=16, n_epochs=1, **SMALL)
     assert by_name.learn(16).num_timesteps == 16
-
-
-def test_whole_battles_train() -> None:
-    envs = VecMonitor(PhaseVecEnv(8, 1, scenario="border-skirmish", opponent=["random", "greedy"]))
-    model = learner(MaskablePPO, envs, **OPTIONS[MaskablePPO]).learn(STEPS)
-    assert model.ep_info_buffer
-    assert all(np.isfinite(info["r"]) for info in model.ep_info_buffer)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,21 +11,12 @@ import numpy as np
 import pytest
 
 from tests.support import hidden
-from tests.support.pages import blocks, page
+from tests.support.pages import blocks, page, run_blocks
 from wfb_gym.encoding.view import View
 from wfb_gym.engine.state import Node
-from wfb_gym.interop.text import (
-    IllegalAction,
-    LegalAction,
-    ParseFailure,
-    ReplyError,
-    SeatView,
-    TextGame,
-    parse_reply,
-    text_player,
-)
+from wfb_gym.interop.text import LegalAction, SeatView, TextGame, parse_reply, text_player
 from wfb_gym.interop.text.grading import MAX_BYTES
-from wfb_gym.interop.text.replies import MAX_REPLY
+from wfb_gym.interop.text.replies import MAX_REPLY, IllegalAction, ParseFailure, ReplyError
 from wfb_gym.interop.text.seat_view import view_seat
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -37,38 +29,24 @@ from wfb_gym.view.events import Event
 
 DUEL = "archmage-duel"
 PLAYED = (
-    DUEL,
-    "apprentice",
-    "seventh-edition-duel",
-    "dwarf-hold",
-    "orc-shaman-hunt",
-    "hidden-council",
-    "border-skirmish",
-    "the-crooked-mile",
-)
+    DUEL, "apprentice", "seventh-edition-duel", "dwarf-hold", "orc-shaman-hunt", "hidden-council",
+    "border-skirmish", "the-crooked-mile",
+)  # fmt: skip
 """Scenarios with items, own dice, spells in play, hidden items, targets and drawn spells."""
 SECRETS = hidden.scenarios()
-MOST_DECISIONS = 40
 
 
 def numbered(*labels: str, first: int = 0) -> list[LegalAction]:
     return [LegalAction(k, label, short=label) for k, label in enumerate(labels, first)]
 
 
-SPELLS = {
-    "Fire Ball": "5+",
-    "Fiery Blast": "8+",
-    "Burning Head": "9+",
-    "Conflagration of Doom": "11+",
-}
+SPELLS = {"Fire Ball": 5, "Fiery Blast": 8, "Burning Head": 9, "Conflagration of Doom": 11}
+CASTS = [
+    LegalAction(k, f"cast {name} ({value}+)", short=name)
+    for k, (name, value) in enumerate(SPELLS.items(), 6)
+]
 DECISIONS = {
-    "nominate": [
-        *numbered("stop casting"),
-        *(
-            LegalAction(k, f"cast {name} ({value})", short=name)
-            for k, (name, value) in enumerate(SPELLS.items(), 6)
-        ),
-    ],
+    "nominate": [*numbered("stop casting"), *CASTS],
     "dice": numbered("throw 1 die", *(f"throw {k} dice" for k in range(2, 6)), first=1),
     "dispel": [
         *numbered("let it through", "dispel with 1 die"),
@@ -79,13 +57,9 @@ DECISIONS = {
 }
 """Decisions of the realistic replies, by name."""
 MEANINGS = [
-    "pass",
-    "1 die",
-    *(f"{k} dice" for k in range(2, 6)),
-    *(f"cast {name}" for name in SPELLS),
-    "use Dispel Scroll",
-    "at opponent Marauder Horsemen",
-]
+    "pass", "1 die", *(f"{k} dice" for k in range(2, 6)), *(f"cast {name}" for name in SPELLS),
+    "use Dispel Scroll", "at opponent Marauder Horsemen",
+]  # fmt: skip
 
 
 def outcome(reply: Any, decision: str = "nominate") -> int | str:
@@ -107,25 +81,14 @@ def replies(name: str = "replies.jsonl") -> list[Any]:
 def test_realistic_replies_are_read_as_expected() -> None:
     found = replies()
     assert len(found) >= 200
-    wrong = [
-        (each["reply"], each["expected"], read)
-        for each in found
-        if (read := outcome(each["reply"], each["decision"])) != each["expected"]
-    ]
-    assert not wrong
+    for each in found:
+        assert outcome(each["reply"], each["decision"]) == each["expected"], each["reply"]
     assert sum(isinstance(each["expected"], int) for each in found) >= 150
 
 
+NOTES = [f"{points} points" for points in (20, 40, 50, 60)]
 SHOWN: dict[str, list[LegalAction]] = {
-    "nominate": [
-        *numbered("stop casting"),
-        *(
-            LegalAction(k, f"cast {name} ({value})", f"{points} points", short=name)
-            for k, ((name, value), points) in enumerate(
-                zip(SPELLS.items(), (20, 40, 50, 60), strict=True), 6
-            )
-        ),
-    ],
+    "nominate": [*numbered("stop casting"), *map(lambda a, n: replace(a, note=n), CASTS, NOTES)],
     "dice": DECISIONS["dice"],
     "dispel": [
         *numbered("let it through"),
@@ -179,19 +142,8 @@ FRAGMENTS = (
 )  # fmt: skip
 """Parts of random replies."""
 _LONG = (
-    "[",
-    "]",
-    "[6",
-    "[6]",
-    "[cast]",
-    "{",
-    '{"move":',
-    "[{",
-    "```{",
-    "<think>",
-    "</think>",
-    "\\[",
-)
+    "[", "]", "[6", "[6]", "[cast]", "{", '{"move":', "[{", "```{", "<think>", "</think>", r"\[",
+)  # fmt: skip
 
 
 def test_ten_thousand_random_replies_raise_only_reply_errors() -> None:
@@ -270,12 +222,8 @@ def test_a_game_from_the_rules_to_the_result() -> None:
     assert "The dispeller  4 dispel dice" in text
     assert "[8] cast Burning Head (9+) (50 points)" in text
     text, reward, done, info = game.step("I choose [Burning Head]")
-    assert (reward, done, info["action"], info["label"]) == (
-        0.0,
-        False,
-        8,
-        "cast Burning Head (9+)",
-    )
+    assert (reward, done) == (0.0, False)
+    assert (info["action"], info["label"]) == (8, "cast Burning Head (9+)")
     assert text.startswith("# Events\n> Archmage begins to cast Burning Head (9+).\n\n# Position")
     while not done:
         text, reward, done, info = game.step("[3 dice]" if "how many dice" in text else "[pass]")
@@ -314,21 +262,18 @@ def test_a_rejected_reply_is_asked_again_and_then_forfeits() -> None:
     game.reset(seed=0)
     text, reward, done, info = game.step("[99]")
     assert (info["error"], info["retries_left"], info["action"]) == ("illegal action", 0, None)
-    assert text.startswith(
-        "Your reply was not accepted: [99] is not one of the legal actions. You have 1 try left; "
-        "then [0] stop casting is played.\n\n# Your decision\nWhat will you cast?\n[0] stop casting"
-    )
+    reason, _, decision = text.partition("\n\n")
+    assert reason.startswith("Your reply was not accepted: [99] is not one of the legal actions. ")
+    assert reason.endswith("You have 1 try left; then [0] stop casting is played.")
+    assert decision.startswith("# Your decision\nWhat will you cast?\n[0] stop casting")
     assert (reward, done, len(game.events)) == (0.0, False, 0)
     text, reward, done, info = game.step("no idea")
-    assert (info["error"], info["forfeited"], info["label"]) == (
-        "parse failure",
-        True,
-        "stop casting",
-    )
+    assert (info["error"], info["label"]) == ("parse failure", "stop casting")
+    assert info["forfeited"]
     assert done
     result = game.result()
-    assert (result.parse_failures, result.illegal_actions, result.forfeits) == (1, 1, 1)
-    assert result.decisions == 1
+    counts = result.parse_failures, result.illegal_actions, result.forfeits, result.decisions
+    assert counts == (1, 1, 1, 1)
 
 
 def test_retries_start_again_at_every_decision() -> None:
@@ -379,27 +324,19 @@ def test_points_before_the_first_decision_count_in_its_reward() -> None:
 @pytest.mark.parametrize(
     ("scenario", "included", "left_out"),
     [
-        (
-            DUEL,
-            ["5-6: No casting", "Archmage: 255 points"],
-            ["power level", "chance gives", "(S4)"],
-        ),
-        (
-            "seventh-edition-duel",
-            ["use its own dice", "two or more 6s always", "12: The spell"],
-            [],
-        ),
-        ("the-crooked-mile", ["After casting, first the caster's enemy", "(S4)", "may flee"], []),
-        ("the-winds-unbound", ["chance gives some wizards spells"], []),
-        ("horrors-in-the-mist", ["After a miscast of Fire Horrors"], []),
+        (DUEL, "5-6: No casting|Archmage: 255 points", "power level|chance gives|(S4)"),
+        ("seventh-edition-duel", "use its own dice|two or more 6s always|12: The spell", ""),
+        ("the-crooked-mile", "After casting, first the caster's enemy|(S4)|may flee", ""),
+        ("the-winds-unbound", "chance gives some wizards spells", ""),
+        ("horrors-in-the-mist", "After a miscast of Fire Horrors", ""),
     ],
 )
 def test_the_summary_has_the_rules_that_a_scenario_uses(
-    scenario: str, included: list[str], left_out: list[str]
+    scenario: str, included: str, left_out: str
 ) -> None:
     rules = TextGame(scenario, max_bytes=0).rules(0)
-    assert [words for words in included if words not in rules] == []
-    assert [words for words in left_out if words in rules] == []
+    assert [words for words in included.split("|") if words not in rules] == []
+    assert not left_out or [words for words in left_out.split("|") if words in rules] == []
 
 
 def test_the_dispeller_sees_the_points_of_spells_that_can_follow() -> None:
@@ -415,9 +352,8 @@ def test_armies_of_the_same_name_are_distinguished() -> None:
     scenario = load_scenario("border-skirmish")
     armies = zip(SEATS, scenario.armies, strict=True)
     both = {seat: army.model_copy(update={"name": "Elves"}) for seat, army in armies}
-    text = TextGame(scenario.model_copy(update=both), "dispeller", "greedy", max_bytes=0).reset(
-        seed=0
-    )
+    game = TextGame(scenario.model_copy(update=both), "dispeller", "greedy", max_bytes=0)
+    text = game.reset(seed=0)
     assert "You play Elves (dispeller)" in text
     assert "\nElves (caster)" in text
 
@@ -460,9 +396,6 @@ def test_the_view_as_json_has_the_same_contents() -> None:
 def test_wrong_arguments_are_rejected(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TextGame(DUEL, **arguments)
-
-
-def test_a_negative_seed_is_rejected() -> None:
     with pytest.raises(ValueError, match="seed: expected 0 or more, found -1"):
         TextGame(DUEL).reset(seed=-1)
 
@@ -498,13 +431,14 @@ def test_text_play_equals_direct_play(scenario: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("scenario", ["border-skirmish", "hidden-duel"])
-def test_two_text_players_play_what_they_play_directly(scenario: str) -> None:
-    game = TextGame(scenario, max_bytes=0)
+def test_two_text_players_play_what_they_play_directly_and_have_no_regret(scenario: str) -> None:
+    game = TextGame(scenario, max_bytes=1 << 20)  # too large, or its items are hidden
     players = {0: text_player("veteran", game, 0), 1: text_player("greedy", game, 1)}
     for seed in range(3):
         expected = record(scenario, "veteran", "greedy", seed=seed).points
         assert text_points(game, players, seed) == pytest.approx(expected, abs=1e-9)
-        assert game.result(0).regret is None
+        result = game.result(0)
+        assert (result.regret, result.stake, result.share) == (None, None, None)
 
 
 def test_the_regret_of_a_decision_is_exact() -> None:
@@ -547,15 +481,6 @@ def test_expected_points_are_the_optimum_minus_the_expected_regret() -> None:
     assert points == pytest.approx(solution.value - regret, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ["hidden-duel", "border-skirmish"])
-def test_hidden_and_large_scenarios_have_no_regret(name: str) -> None:
-    game = TextGame(name, "caster", "greedy", max_bytes=1 << 20)
-    game.reset(seed=0)
-    assert game.step("[0]")[3]["regret"] is None
-    result = game.result()
-    assert (result.regret, result.stake, result.share) == (None, None, None)
-
-
 # --- hidden items --------------------------------------------------------------------------
 
 
@@ -578,8 +503,7 @@ class Twin:
 def twins_of(scenario: Scenario, deals: list[tuple[int, int]], seat: int) -> list[Twin]:
     """Return a battle for each deal of the enemy of a seat, after the deals."""
     found = []
-    counts = [range(len(scenario.armies[army].hidden)) if army != seat else [kind]
-              for army, kind in deals]  # fmt: skip
+    counts = [range(len(scenario.armies[a].hidden)) if a != seat else [kind] for a, kind in deals]
     for kinds in product(*counts):
         found.append(Twin(scenario))
         for kind in kinds:
@@ -615,10 +539,8 @@ def test_a_view_does_not_depend_on_the_enemys_deal(name: str) -> None:
             played.play(code)
             for other in list(others):
                 twin = other.narrated.battle
-                legal = (
-                    twin.legal_actions() if is_decision else [c for c, _ in twin.chance_outcomes()]
-                )
-                if code in legal:
+                legal = twin.legal_actions() or [code for code, _ in twin.chance_outcomes()]
+                if code in legal and twin.is_decision() == is_decision:
                     other.play(code)
                 else:
                     others.remove(other)
@@ -627,11 +549,8 @@ def test_a_view_does_not_depend_on_the_enemys_deal(name: str) -> None:
 
 def test_rules_do_not_depend_on_the_deal() -> None:
     game = TextGame("hidden-duel", max_bytes=0)
-    texts = set()
-    for seed in range(8):
-        game.reset(seed=seed)
-        texts.add(game.rules(0))
-    assert len(texts) == 1
+    texts = [game.reset(seed=seed) and game.rules(0) for seed in range(8)]
+    assert len(set(texts)) == 1
 
 
 # --- the page ------------------------------------------------------------------------------
@@ -639,10 +558,5 @@ def test_rules_do_not_depend_on_the_deal() -> None:
 
 def test_the_examples_of_the_page_print_its_text(capsys: pytest.CaptureFixture[str]) -> None:
     text = page("language-models.md")
-    names: dict[str, Any] = {}
-    printed = []
-    for code in blocks(text, "python"):
-        exec(code, names)
-        out = capsys.readouterr().out
-        printed += [out] if out else []
-    assert printed == blocks(text, "text"), "copy the printed text to the page"
+    run_blocks(text)
+    assert capsys.readouterr().out == "".join(blocks(text, "text")), "copy the printed text"

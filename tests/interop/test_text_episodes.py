@@ -50,7 +50,6 @@ def test_unknown_options_are_rejected() -> None:
         TextEpisodes(points_per_reward=0.0)
     with pytest.raises(ValueError, match="seed: expected 0 or more, found -1"):
         TextEpisodes().start(-1)
-    with pytest.raises(ScenarioError):
-        TextEpisodes("generated-unknown").start(0)
-    with pytest.raises(ScenarioError):
-        TextEpisodes("no-such-scenario").start(0)
+    for name in ("generated-unknown", "no-such-scenario"):
+        with pytest.raises(ScenarioError):
+            TextEpisodes(name).start(0)

@@ -12,17 +12,9 @@ from tests.support.playing import registered
 pytest.importorskip("torchrl")
 pytest.importorskip("pettingzoo")
 
+from torchrl import envs
 from torchrl.data import Binary, Composite
-from torchrl.envs import (
-    ActionMask,
-    Compose,
-    DTypeCastTransform,
-    GymEnv,
-    GymWrapper,
-    PettingZooWrapper,
-    TransformedEnv,
-    check_env_specs,
-)
+from torchrl.envs import GymEnv, check_env_specs
 from torchrl.envs.gym_like import default_info_dict_reader
 
 from wfb_gym.interop import pettingzoo
@@ -45,7 +37,7 @@ def test_an_id_keeps_its_specs_and_rolls_out(name: str) -> None:
     ("name", "mode"), [("wfb_gym/Caster-v0", "SameStep"), ("wfb_gym/Battle-v0", "Disabled")]
 )
 def test_the_native_vector_environment_rolls_out(name: str, mode: str) -> None:
-    env = GymWrapper(gym.make_vec(name, 3, autoreset_mode=mode, opponent="random"))
+    env = envs.GymWrapper(gym.make_vec(name, 3, autoreset_mode=mode, opponent="random"))
     check_env_specs(env)
     env.set_seed(0)
     steps = env.rollout(60, break_when_any_done=False)
@@ -67,8 +59,8 @@ def masked(name: str) -> Any:
     mask = Binary(env.action_spec.n, dtype=torch.int8)
     reader = default_info_dict_reader(["action_mask"], spec=Composite(action_mask=mask))
     env.set_info_dict_reader(reader)
-    cast = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
-    return TransformedEnv(env, Compose(cast, ActionMask()))
+    cast = envs.DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    return envs.TransformedEnv(env, envs.Compose(cast, envs.ActionMask()))
 
 
 def test_masked_rollouts_are_legal() -> None:
@@ -82,7 +74,7 @@ def test_masked_rollouts_are_legal() -> None:
 
 
 def test_turns_of_two_agents() -> None:
-    env = PettingZooWrapper(pettingzoo.raw_env(strict=True), use_mask=True, seed=1)
+    env = envs.PettingZooWrapper(pettingzoo.raw_env(strict=True), use_mask=True, seed=1)
     first, second = env.possible_agents
     check_env_specs(env)
     won = set()

@@ -43,6 +43,18 @@ class Atlas:
         return [at for at in self.positions.values() if at.player >= 0]
 
 
+def mixed(atlas: Atlas, seed: int) -> Choices:
+    """Draw random probabilities at each position, some of them 0."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for at in atlas.decisions():
+        weights = rng.random(len(at.steps)) * (rng.random(len(at.steps)) < 0.7)
+        weights[rng.integers(len(weights))] += 0.1
+        chances = (weights / weights.sum()).tolist()
+        found[at.text] = dict(zip(at.steps, chances, strict=True))
+    return found
+
+
 def step_of(at: Position, code: int) -> int:
     """Return the action of an engine's code."""
     return at.steps[at.codes.index(code)]

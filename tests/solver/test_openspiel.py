@@ -17,7 +17,7 @@ from wfb_gym.scenario import Scenario, scenario_from_dict
 
 from ..opponents.test_scripted import Player
 from .oracle import ONE_TURN, REMAINS, Army, Duel, Row, Spell, scenario, value
-from .spiel import Atlas, ByPosition, Choices, Mover, seen_policy, step_of
+from .spiel import Atlas, ByPosition, Choices, Mover, mixed, seen_policy, step_of
 
 HARSH: tuple[Row, ...] = (
     (2, 5, (("points_lost", 30), ("phase_ends", 0))),
@@ -100,18 +100,6 @@ def certain(atlas: Atlas, seed: int) -> Choices:
     return {at.text: {int(rng.choice(at.steps)): 1.0} for at in atlas.decisions()}
 
 
-def mixed(atlas: Atlas, seed: int) -> Choices:
-    """Draw random probabilities at each position, some of them 0."""
-    rng = np.random.default_rng(seed)
-    found = {}
-    for at in atlas.decisions():
-        weights = rng.random(len(at.steps)) * (rng.random(len(at.steps)) < 0.7)
-        weights[rng.integers(len(weights))] += 0.1
-        chances = (weights / weights.sum()).tolist()
-        found[at.text] = dict(zip(at.steps, chances, strict=True))
-    return found
-
-
 def scripted(atlas: Atlas, kind: Scripted, epsilon: float) -> Choices:
     """Return a scripted player that plays a random legal action with probability `epsilon`."""
     player, found = Player(kind), {}
@@ -143,10 +131,8 @@ def test_information_states_are_the_positions(name: str) -> None:
 @EACH
 def test_openspiels_expectiminimax_has_the_oracles_and_the_solved_value(name: str) -> None:
     here, solved = case(name), solution(name)
-    best = {
-        at.text: {step_of(at, solved.best_action(at.battle())): 1.0}
-        for at in here.atlas.decisions()
-    }
+    decisions = here.atlas.decisions()
+    best = {at.text: {step_of(at, solved.best_action(at.battle())): 1.0} for at in decisions}
     policy = ByPosition(here.game, best)
     root = here.game.new_initial_state()
     expected = pytest.approx(float(value(DUELS[name])), abs=1e-9)
@@ -187,9 +173,8 @@ def agrees(name: str, choices: Choices, caster: str | Mover, dispeller: str | Mo
 def test_the_uniform_policy(name: str) -> None:
     here = case(name)
     choices = uniform(here.atlas)
-    assert here.score(UniformRandomPolicy(here.game)) == pytest.approx(
-        here.score(ByPosition(here.game, choices)), abs=1e-12
-    )
+    expected = here.score(ByPosition(here.game, choices))
+    assert here.score(UniformRandomPolicy(here.game)) == pytest.approx(expected, abs=1e-12)
     agrees(name, choices, *here.movers(choices))
     agrees(name, choices, "random", "random")
 
