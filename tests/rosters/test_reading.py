@@ -40,14 +40,9 @@ IN_JSON = {"selections": [{"name": "Battle Wizard", "costs": [{"name": "pts", "v
 
 @pytest.mark.parametrize(
     "data",
-    [
-        ros(),
-        ros(before='<?xml version="1.0" encoding="UTF-8"?>\n'),
-        b"\xef\xbb\xbf" + ros(),
-        rosz(("Mine.ros", ros())),
-        as_json(catalogueName="Empire", **IN_JSON),
-    ],
-)
+    [ros(), ros(before='<?xml version="1.0" encoding="UTF-8"?>\n'), b"\xef\xbb\xbf" + ros(),
+     rosz(("Mine.ros", ros())), as_json(catalogueName="Empire", **IN_JSON)],
+)  # fmt: skip
 def test_formats_are_detected_from_the_content(data: bytes) -> None:
     roster = read_roster(data)
     assert (roster.name, roster.army) == ("Mine", "Empire")

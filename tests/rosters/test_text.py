@@ -62,10 +62,8 @@ Captain [60pts]: General
 ++ Total: [1,500pts] ++
 Created with BattleScribe (https://battlescribe.net)
 """)
-    assert [(each.name, each.group) for each in roster.entries] == [
-        ("Captain", "Heroes"),
-        ("Swordsmen", "Core"),
-    ]
+    found = {each.name: each.group for each in roster.entries}
+    assert found == {"Captain": "Heroes", "Swordsmen": "Core"}
     assert any("battlescribe.net" in each for each in roster.notes)
 
 
@@ -76,10 +74,8 @@ Created with BattleScribe (https://battlescribe.net)
 )  # fmt: skip
 def test_a_line_with_only_the_name_of_an_army_is_no_unit(lines: str) -> None:
     army = map_roster(read(f"{lines}Necromancer, level 1, 60 pts\n20 Skeletons, 160 pts"))
-    assert [each["name"] for each in (*army.characters, *army.units)] == [
-        "Necromancer",
-        "Skeletons",
-    ]
+    names = [each["name"] for each in (*army.characters, *army.units)]
+    assert names == ["Necromancer", "Skeletons"]
 
 
 @pytest.mark.parametrize("level", ["Wizard Level 3", "Level 3 Wizard", "- Wizard Level 3"])
@@ -116,9 +112,8 @@ def test_an_unknown_character_with_a_level_is_an_entry_of_its_own(line: str) -> 
 def test_a_bloodline_in_the_name_of_a_character_is_no_option() -> None:
     text = "Master Necromancer, level 3, 300\nStrigoi Thrall, level 1\n20 Skeletons, 160 pts"
     army = map_roster(read(f"Vampire Counts army\n\n{text}"))
-    assert [(each["profile"], each["level"]) for each in army.wizards] == [
-        ("Master Necromancer", 3)
-    ]
+    (wizard,) = army.wizards
+    assert (wizard["profile"], wizard["level"]) == ("Master Necromancer", 3)
     assert [each["profile"] for each in army.heroes] == ["Vampire Thrall"]
     assert [each.entry for each in army.findings if each.status == "unknown"] == ["level 1"]
 
@@ -154,10 +149,8 @@ def test_a_detachment_is_a_unit(lines: str) -> None:
 )  # fmt: skip
 def test_a_detachment_may_be_on_the_line_of_its_unit(line: str) -> None:
     army = map_roster(read(f"Empire army\n\n{line}"))
-    assert [(each["profile"], each["models"]) for each in army.units] == [
-        ("Swordsmen", 20),
-        ("Halberdiers", 10),
-    ]
+    found = [(each["profile"], each["models"]) for each in army.units]
+    assert found == [("Swordsmen", 20), ("Halberdiers", 10)]
 
 
 @pytest.mark.parametrize("option", ["Warpstone Tokens (2)", "2 Warpstone Tokens"])
