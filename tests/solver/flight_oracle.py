@@ -14,6 +14,7 @@ from functools import cache
 from math import comb
 
 from tests.support.builders import Data, aimed, army, miscast, unit, wizard
+from wfb_gym.seats import SEATS
 
 from .oracle import FAILED, IRRESISTIBLE, MISCAST, casting, dispelling, rolls
 
@@ -192,23 +193,13 @@ def scenario(battle: Battle) -> Data:
             aimed(f"Strike {i}", value, damage={"hits": ("D6", "2D6")[dice - 1], "strength": 4})
             for i, (value, dice) in enumerate(host.spells)
         ]
-        mage = wizard(
-            host.level,
-            *strikes,
-            name=f"{name} wizard",
-            leadership=host.own_leadership,
-            points=host.worth,
-            unit=name,
-            status="fleeing" if host.fleeing else "ready",
-        )
+        state = {"unit": name, "status": "fleeing" if host.fleeing else "ready"}
+        own = {"leadership": host.own_leadership, "points": host.worth, **state}
+        mage = wizard(host.level, *strikes, name=f"{name} wizard", **own)
         keys = {"points": host.points, "leadership": host.leadership, "fleeing": host.fleeing}
         armies.append(army(mage, units=[unit(name, host.models, **keys)]))
     harmless = miscast()
-    harmless["rules"] |= {
-        "panic": battle.panic,
-        "scoring": "victory_points" if battle.victory_points else "points",
-    }
-    first, second = armies
-    return {
-        "name": "flight", "phases": battle.phases, "caster": first, "dispeller": second, **harmless
-    }  # fmt: skip
+    scoring = "victory_points" if battle.victory_points else "points"
+    harmless["rules"] |= {"panic": battle.panic, "scoring": scoring}
+    sides = dict(zip(SEATS, armies, strict=True))
+    return {"name": "flight", "phases": battle.phases, **sides, **harmless}

@@ -21,6 +21,9 @@ STONE_DICE = 2
 
 Effect = tuple[str, int]
 """Effect of a miscast, and the points of "points_lost", otherwise 0."""
+Names = frozenset[tuple[int, int]]
+"""Spells by army and index."""
+Stones = tuple[tuple[int, ...], tuple[int, ...]]
 Row = tuple[int, int, tuple[Effect, ...]]
 """First and last total of 2D6, and their effects."""
 
@@ -74,10 +77,10 @@ class Position:
     dispel: int
     own_dice: tuple[int, ...]
     open: frozenset[int]
-    in_play: frozenset[tuple[int, int]]
-    fresh: frozenset[tuple[int, int]]
+    in_play: Names
+    fresh: Names
     scrolls: tuple[int, int]
-    stones: tuple[tuple[int, ...], tuple[int, ...]]
+    stones: Stones
 
 
 def rolls(dice: int) -> Iterator[tuple[int, ...]]:
@@ -126,22 +129,19 @@ class Oracle:
         self.duel = duel
         self.armies = (duel.caster, duel.dispeller)
         self._known: dict[Position, F] = {}
-        self._known_in_play: dict[tuple[Position, int, frozenset[tuple[int, int]]], F] = {}
+        self._known_in_play: dict[tuple[Position, int, Names], F] = {}
 
     def value(self) -> F:
         armies = self.armies
-        in_play = {(a, s) for a in (0, 1) for s, spell in enumerate(armies[a].spells)
-                   if spell.in_play}  # fmt: skip
-        scrolls = (armies[0].scrolls, armies[1].scrolls)
-        return self._begin(0, frozenset(in_play), scrolls, (armies[0].stones, armies[1].stones))
+        every = ((a, s, spell) for a in (0, 1) for s, spell in enumerate(armies[a].spells))
+        in_play = frozenset((a, s) for a, s, spell in every if spell.in_play)
+        scrolls, stones = (
+            (armies[0].scrolls, armies[1].scrolls),
+            (armies[0].stones, armies[1].stones),
+        )
+        return self._begin(0, in_play, scrolls, stones)
 
-    def _begin(
-        self,
-        phase: int,
-        in_play: frozenset[tuple[int, int]],
-        scrolls: tuple[int, int],
-        stones: tuple[tuple[int, ...], tuple[int, ...]],
-    ) -> F:
+    def _begin(self, phase: int, in_play: Names, scrolls: tuple[int, int], stones: Stones) -> F:
         """Begin a phase: dice are generated; spells of one turn end at their owner's turn."""
         active = phase % 2
         army = self.armies[active]
@@ -274,14 +274,14 @@ class Oracle:
             chance = dispelling(dice, total, self.duel.double_six)
             yield chance * self._nominate(after) + (1 - chance) * self._works(after, index)
 
-    def _in_play(self, p: Position, mover: int, tried: frozenset[tuple[int, int]]) -> F:
+    def _in_play(self, p: Position, mover: int, tried: Names) -> F:
         """Dispel spells in play at the end of the phase: first the opponent, then the caster."""
         asked = (p, mover, tried)
         if asked not in self._known_in_play:
             self._known_in_play[asked] = self._best(mover, self._attempts(p, mover, tried))
         return self._known_in_play[asked]
 
-    def _attempts(self, p: Position, mover: int, tried: frozenset[tuple[int, int]]) -> Iterator[F]:
+    def _attempts(self, p: Position, mover: int, tried: Names) -> Iterator[F]:
         active = p.phase % 2
         yield self._end_phase(p) if mover == active else self._in_play(p, active, frozenset())
         for name in p.in_play - p.fresh - tried:
@@ -332,12 +332,9 @@ def scenario(duel: Duel) -> Data:
     keys: dict[str, Data] = {"locked": {"until": "phase_end"}, "dice_lost": {"whose": "side"}}
     rows = []
     for first, last, effects in duel.miscasts:
-        row = [
-            {"kind": kind, "points": float(points)}
-            if kind == "points_lost"
-            else {"kind": kind, **keys.get(kind, {})}
-            for kind, points in effects
-        ]
+        row = [{"kind": kind, **keys.get(kind, {})} for kind, _ in effects]
+        for effect, (kind, points) in zip(row, effects, strict=True):
+            effect.update({"points": float(points)} if kind == "points_lost" else {})
         rows.append({"roll": [first, last], "effects": row})
     return {
         "name": "duel",
@@ -350,16 +347,12 @@ def scenario(duel: Duel) -> Data:
 
 
 def army_document(side: Army) -> Data:
-    wizards = [
-        builders.wizard(
-            level,
-            *(spell_document(i, each) for i, each in enumerate(side.spells) if each.wizard == mage),
-            name=f"Mage {mage}",
-            reserve=side.own_dice[mage] if side.own_dice else 0,
-            items=["Power Stone"] * (side.stones[mage] if side.stones else 0),
-        )
-        for mage, level in enumerate(side.levels)
-    ]
+    wizards, none = [], (0,) * len(side.levels)
+    rows = zip(side.levels, side.own_dice or none, side.stones or none, strict=True)
+    for mage, (level, reserve, stones) in enumerate(rows):
+        known = (spell_document(i, s) for i, s in enumerate(side.spells) if s.wizard == mage)
+        keys = {"reserve": reserve, "items": ["Power Stone"] * stones}
+        wizards.append(builders.wizard(level, *known, name=f"Mage {mage}", **keys))
     dice = {"power_dice": side.power, "dispel_dice": side.dispel}
     return builders.army(*wizards, items=["Dispel Scroll"] * side.scrolls, **dice)
 
@@ -368,10 +361,8 @@ def spell_document(index: int, each: Spell) -> Data:
     plain = builders.spell(spell_name(index), each.casting_value, float(each.worth))
     if not each.lasts:
         return plain
-    per_phase = float(each.per_phase)
-    return {
-        **plain, "duration": each.lasts, "worth_per_phase": per_phase, "in_play": each.in_play
-    }  # fmt: skip
+    lasts = {"worth_per_phase": float(each.per_phase), "in_play": each.in_play}
+    return {**plain, "duration": each.lasts, **lasts}
 
 
 END_TO_END = [

@@ -17,11 +17,9 @@ from wfb_gym.scenario import Scenario, scenario_from_dict
 from wfb_gym.solver.game_graph import GameGraph
 
 ROOM = 2**30
-HARSH = (
-    {"kind": "caster_hit", "strength": 4},
-    {"kind": "locked", "until": "six"},
-    {"kind": "phase_ends"},
-)
+HIT, FREE = {"kind": "caster_hit", "strength": 4}, {"kind": "free_spell", "limit": "any"}
+LEVEL_LOST = {"kind": "level_lost"}
+HARSH = (HIT, {"kind": "locked", "until": "six"}, {"kind": "phase_ends"})
 ENEMY = army(wizard(1, spell("Hex", 6, 12.0)), dispel_dice=1)
 
 
@@ -38,11 +36,9 @@ def rows(*effects: tuple[int, int, list[Data]]) -> Data:
 
 def duel(**keys: Any) -> Scenario:
     """Return a wizard with two spells and three dice against two dice and a scroll."""
-    return scenario(
-        army(wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
-        army(wizard(1, items=["Dispel Scroll"]), dispel_dice=2),
-        **keys,
-    )
+    mage = wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0))
+    reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=2)
+    return scenario(army(mage, power_dice=3), reader, **keys)
 
 
 def perhaps_a_scroll(chance: float) -> Scenario:
@@ -68,73 +64,47 @@ def _hurt(*effects: Data, level: int = 3, dice: int = 4, **keys: Any) -> Scenari
 
 def _shaken(scoring: str = "points", **keys: Any) -> Scenario:
     """Return two wizards in units of six who strike each other's unit; one flees at first."""
-    mages = [
-        wizard(
-            1,
-            aimed("Dart", 4, damage={"hits": "1", "strength": 5}),
-            name=f"{name} mage",
-            unit=name,
-            **more,
-        )
-        for name, more in (("Spears", Data()), ("Bows", {"status": "fleeing"}))
-    ]
-    first, second = (
-        army(mage, units=[unit(mage["unit"], 6, leadership=6, fleeing="status" in mage)])
-        for mage in mages
-    )
-    first["wizards"][0]["spells"].append(aimed("Bolt", 5, damage={"hits": "1", "strength": 4}))
+    armies = []
+    for name, more in (("Spears", Data()), ("Bows", {"status": "fleeing"})):
+        dart = aimed("Dart", 4, damage={"hits": "1", "strength": 5})
+        mage = wizard(1, dart, name=f"{name} mage", unit=name, **more)
+        armies.append(army(mage, units=[unit(name, 6, leadership=6, fleeing=bool(more))]))
+    armies[0]["wizards"][0]["spells"].append(aimed("Bolt", 5, damage={"hits": "1", "strength": 4}))
     harmless = miscast()
     harmless["rules"]["scoring"] = scoring
+    first, second = armies
     return scenario(first, second, **harmless, **keys)
 
 
-def _two(*effects: Data, dice: int = 4, **keys: Any) -> Scenario:
+def _pair(anna: Data | None = None, berta: Data | None = None) -> tuple[Data, Data]:
+    """Return two wizards with a spell each, and further keys of theirs."""
+    first, second = wizard(2, spell(), name="Anna"), wizard(1, spell("Beam", 7, 30.0), name="Berta")
+    return first | (anna or {}), second | (berta or {})
+
+
+def _two(*effects: Data, **keys: Any) -> Scenario:
     """Return a battle with these miscast effects; two wizards of three wounds have a spell each."""
-    casters = (
-        wizard(2, spell("Bolt", 5), name="Anna", wounds=3, points=90.0, **keys),
-        wizard(3, spell("Beam", 7, 30.0), name="Berta", wounds=3, points=60.0),
-    )
-    return scenario(_bolts(*casters, dice=dice), ENEMY, **miscast(*effects))
+    berta = {"level": 3, "wounds": 3, "points": 60.0}
+    casters = _pair({"wounds": 3, "points": 90.0, **keys}, berta)
+    return scenario(_bolts(*casters, dice=4), ENEMY, **miscast(*effects))
 
 
 _HEX_IN_PLAY = wizard(1, lasting("Hex", 8, worth_per_phase=10.0, in_play=True))
-_WARD: Data = {
-    "name": "Ward Stone",
-    "bound": {
-        "power_level": 5,
-        "uses": 1,
-        "spell": {
-            "name": "Ward",
-            "worth": 3.0,
-            "duration": "remains_in_play",
-            "worth_per_phase": 5.0,
-        },
-    },
-}
-_WHIRL = {
-    "name": "Whirl",
-    "uses": 1,
-    "reroll": {"of": "both", "dice": "all", "changes_natural": True},
-}
+_WARD = {"name": "Ward", "worth": 3.0, "duration": "remains_in_play", "worth_per_phase": 5.0}
+_WARD_STONE = {"name": "Ward Stone", "bound": {"power_level": 5, "uses": 1, "spell": _WARD}}
+_REROLL = {"of": "both", "dice": "all", "changes_natural": True}
 
 SMALL: dict[str, Callable[[], Scenario]] = {
     "a duel": duel,
     "several wizards": lambda: scenario(
-        _bolts(
-            wizard(2, spell("Bolt", 5), name="Anna"),
-            wizard(1, spell("Beam", 7, 30.0), name="Berta"),
-            wizard(4, lasting("Ward", 6, 3.0, worth_per_phase=8.0), name="Carla"),
-        ),
+        _bolts(*_pair(), wizard(4, lasting("Ward", 6, 3.0, worth_per_phase=8.0), name="Carla")),
         ENEMY,
     ),
     "a bound spell": lambda: scenario(
-        _bolts(wizard(2, spell("Bolt", 5), items=["Ward Stone"]), dice=2), ENEMY, items=[_WARD]
+        _bolts(wizard(2, spell(), items=["Ward Stone"]), dice=2), ENEMY, items=[_WARD_STONE]
     ),
     "items borne by wizards": lambda: scenario(
-        _bolts(
-            wizard(2, spell("Bolt", 5), name="Anna", items=["Luckstone"]),
-            wizard(1, spell("Beam", 7, 30.0), name="Berta", items=["Dispel Scroll"]),
-        ),
+        _bolts(*_pair({"items": ["Luckstone"]}, {"items": ["Dispel Scroll"]})),
         army(wizard(1, spell("Hex", 6, 12.0), items=["Dispel Scroll"]), dispel_dice=1),
     ),
     "an item that adds to every dispel": lambda: scenario(
@@ -150,50 +120,39 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         ENEMY,
     ),
     "dice of one's own": lambda: scenario(
-        army(
-            wizard(2, spell("Bolt", 5), name="Anna", reserve=2),
-            wizard(1, spell("Beam", 7, 30.0), name="Berta", reserve=1),
-            power_dice=1,
-        ),
+        _bolts(*_pair({"reserve": 2}, {"reserve": 1}), dice=1),
         army(_HEX_IN_PLAY, dispel_dice=1),
         ruleset="7e",
     ),
-    "one level lost": lambda: _hurt({"kind": "level_lost"}),
-    "two levels lost": lambda: _hurt({"kind": "level_lost"}, {"kind": "level_lost"}, level=4),
-    "three levels lost": lambda: _hurt(*[{"kind": "level_lost"}] * 3, level=4),
-    "a level lost and a free spell": lambda: _hurt(
-        {"kind": "level_lost"}, {"kind": "free_spell", "limit": "any"}, level=4
-    ),
-    "a hit and a free spell": lambda: _hurt(
-        {"kind": "caster_hit", "strength": 4}, {"kind": "free_spell", "limit": "any"}
-    ),
+    "one level lost": lambda: _hurt(LEVEL_LOST),
+    "two levels lost": lambda: _hurt(LEVEL_LOST, LEVEL_LOST, level=4),
+    "three levels lost": lambda: _hurt(*[LEVEL_LOST] * 3, level=4),
+    "a level lost and a free spell": lambda: _hurt(LEVEL_LOST, FREE, level=4),
+    "a hit and a free spell": lambda: _hurt(HIT, FREE),
     "a free spell and hits": lambda: _hurt(
         {"kind": "free_spell", "limit": "miscast_value"},
         {"kind": "caster_hits", "dice": "D3", "strength": 4},
     ),
     "many hits": lambda: _hurt({"kind": "caster_hits", "dice": "D6", "strength": 4}),
-    "two hits": lambda: _hurt(
-        {"kind": "caster_hit", "strength": 4}, {"kind": "caster_hit", "strength": 3}
-    ),
+    "two hits": lambda: _hurt(HIT, {"kind": "caster_hit", "strength": 3}),
     "wounds of other wizards": lambda: _two({"kind": "other_wizards_wounds", "dice": "D3"}),
     "wounds of all wizards": lambda: _two(
         {"kind": "other_wizards_wounds", "dice": "D3"},
-        {"kind": "free_spell", "limit": "any"},
+        FREE,
         {"kind": "caster_wounds", "dice": "D3"},
     ),
     "a removed caster": lambda: _two({"kind": "caster_removed"}),
-    "a hit of the second wizard": lambda: _two({"kind": "caster_hit", "strength": 4}),
+    "a hit of the second wizard": lambda: _two(HIT),
     "a miscast that works": lambda: _two({"kind": "spell_succeeds"}, {"kind": "casting_ends"}),
     "a locked wizard": lambda: _two({"kind": "locked", "until": "phase_end", "bars_items": True}),
     "lost dice": lambda: _two({"kind": "dice_lost", "whose": "side"}, items=["Power Stone"]),
     "a re-roll of one die": lambda: scenario(
-        _bolts(wizard(3, spell("Bolt", 5), spell("Beam", 6), items=["Luckstone"])),
-        army(dispel_dice=1),
+        _bolts(wizard(3, spell(), spell("Beam", 6), items=["Luckstone"])), army(dispel_dice=1)
     ),
     "a re-roll of all dice": lambda: scenario(
         _bolts(wizard(3, spell("Bolt", 7), wounds=2, items=["Whirl"])),
         army(dispel_dice=1),
-        items=[_WHIRL],
+        items=[{"name": "Whirl", "uses": 1, "reroll": _REROLL}],
         **miscast({"kind": "caster_hit", "strength": 5}),
     ),
     "spells that remain in play": lambda: scenario(
@@ -205,13 +164,13 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         **miscast({"kind": "caster_removed"}),
     ),
     "two phases": lambda: scenario(
-        _bolts(wizard(2, spell("Bolt", 5), wounds=2), dice=2),
+        _bolts(wizard(2, spell(), wounds=2), dice=2),
         army(wizard(2, lasting("Hex", 5, worth_per_phase=6.0)), power_dice=2, dispel_dice=1),
         phases=2,
     ),
     "three phases with locks": lambda: scenario(
-        _bolts(wizard(1, spell("Bolt", 5)), dice=2),
-        army(wizard(1, spell("Hex", 5))),
+        _bolts(wizard(1, spell()), dice=2),
+        army(wizard(1, spell("Hex"))),
         phases=3,
         **miscast(*HARSH),
     ),
@@ -219,7 +178,7 @@ SMALL: dict[str, Callable[[], Scenario]] = {
     "flight that is counted": lambda: _shaken("victory_points", phases=2),
     "kept dice": lambda: scenario(
         _bolts(
-            wizard(1, spell("Bolt", 5), name="Anna", items=["Rod of Power"]),
+            wizard(1, spell(), name="Anna", items=["Rod of Power"]),
             wizard(1, spell("Dart", 4), name="Berta"),
             dice=1,
         ),
@@ -227,10 +186,10 @@ SMALL: dict[str, Callable[[], Scenario]] = {
         phases=3,
     ),
     "a spell that may be lost": lambda: scenario(
-        _bolts(wizard(2, spell("Bolt", 5), spell("Beam", 6)), dice=4),
+        _bolts(wizard(2, spell(), spell("Beam", 6)), dice=4),
         army(wizard(1, items=["Seal of Destruction"]), dispel_dice=1),
         **rows(
-            (2, 6, [{"kind": "spell_forgotten"}, {"kind": "level_lost"}]),
+            (2, 6, [{"kind": "spell_forgotten"}, LEVEL_LOST]),
             (7, 12, [{"kind": "in_play_ends", "whose": "all"}]),
         ),
     ),

@@ -11,20 +11,13 @@ import pytest
 from tests.support.batches import states_of
 from tests.support.builders import army, miscast, spell, wizard
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
+from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import (
-    HiddenGame,
-    TooLarge,
-    estimate,
-    normalised_score,
-    regret_matching,
-    solve,
-    solve_hidden,
-)
+from wfb_gym.solver import HiddenGame, TooLarge, regret_matching, solve, solve_hidden
 
 from .small import scenario, uniform
 
@@ -33,11 +26,9 @@ SCENARIOS = {
 }
 MUCH_LUCK = SCENARIOS["luck"]
 SCENARIOS["luck"] = hidden_scenario(
-    caster=kinds([], [LUCK]),
-    dispeller=kinds([LUCK], [SCROLL]),
-    casts={"power_dice": 2},
-    answers={"dispel_dice": 1},
+    kinds([], [LUCK]), kinds([LUCK], [SCROLL]), casts={"power_dice": 2}, answers={"dispel_dice": 1}
 )
+SLOW = [pytest.mark.slow]
 LARGE = (6, 8, 20, 22, 26)
 """Drawn scenarios that take seconds to minutes."""
 
@@ -59,9 +50,8 @@ def drawn(number: int) -> Scenario:
 
     def some(of: list[list[str]]) -> list[dict[str, Any]]:
         chosen = rng.permutation(3)[: rng.integers(1, 4)]
-        return kinds(
-            *[of[k] for k in chosen], weights=[float(w) for w in rng.integers(1, 5, len(chosen))]
-        )
+        weights = [float(w) for w in rng.integers(1, 5, len(chosen))]
+        return kinds(*[of[k] for k in chosen], weights=weights)
 
     lost = {"kind": "stored_dice_lost"} if number % 2 else {"kind": "points_lost", "points": 7.0}
     return scenario(
@@ -77,12 +67,7 @@ def drawn(number: int) -> Scenario:
     [
         *(pytest.param(each, 1e-3, id=name) for name, each in SCENARIOS.items()),
         pytest.param(MUCH_LUCK, 1e-5, id="much luck", marks=pytest.mark.slow),
-        *(
-            pytest.param(
-                number, 1e-6, id=f"drawn {number}", marks=[pytest.mark.slow] * (number in LARGE)
-            )
-            for number in range(30)
-        ),
+        *(pytest.param(k, 1e-6, id=f"drawn {k}", marks=SLOW * (k in LARGE)) for k in range(30)),
     ],
 )
 def test_the_value_is_that_of_a_linear_programme(secret: Scenario | int, gap: float) -> None:
@@ -194,7 +179,9 @@ def test_too_large_a_tree_is_rejected() -> None:
         HiddenGame(SCENARIOS["three spells"], max_bytes=100_000)
 
 
-@pytest.mark.parametrize("ask", [solve, estimate, lambda s: normalised_score(s, "greedy", 0)])
+@pytest.mark.parametrize(
+    "ask", [solve, solver.estimate, lambda s: solver.normalised_score(s, "greedy", 0)]
+)
 def test_the_perfect_information_solver_rejects_secrets(ask: Any) -> None:
     with pytest.raises(ValueError, match="HiddenGame to grade a policy"):
         ask(SCENARIOS["scrolls"])
@@ -206,9 +193,8 @@ def test_threads_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regret_matching, "_SHARED", 1)
     shared = game.solve(gap=0.5, threads=3)
     assert np.array_equal(shared.strategy, alone.strategy)
-    assert [(each.lower, each.upper) for each in shared.reports] == [
-        (each.lower, each.upper) for each in alone.reports
-    ]
+    bounds, expected = ([(r.lower, r.upper) for r in found.reports] for found in (shared, alone))
+    assert bounds == expected
 
 
 @pytest.mark.parametrize(("threads", "pools"), [(None, [3]), (2, [2]), (1, [])])
@@ -240,9 +226,8 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
     nodes = np.zeros(len(tree.mover), np.int64)  # for each node, its part
     for part, some in enumerate(covered):
         nodes[some] = part
-    parent = np.repeat(
-        np.repeat(np.arange(len(nodes)), np.diff(tree.first_action)), np.diff(tree.first_transition)
-    )
+    parent = np.repeat(np.arange(len(nodes)), np.diff(tree.first_action))
+    parent = np.repeat(parent, np.diff(tree.first_transition))
     below = np.flatnonzero(nodes[parent] > 0)
     assert np.array_equal(nodes[parent][below], nodes[1:][below])
 
@@ -250,8 +235,7 @@ def test_a_tree_is_cut_into_parts_of_about_the_same_size(parts: int) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ({"threads": 0}, "threads: expected 1 or more, found"),
-        ({"threads": -1}, "threads: expected 1 or more, found"),
+        *(({"threads": k}, "threads: expected 1 or more, found") for k in (0, -1)),
         ({"gap": 0.0}, "gap: expected points above 0"),
     ],
 )

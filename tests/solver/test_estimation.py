@@ -19,6 +19,7 @@ from ..engine.test_comets import COMET, sky
 from .small import explored, scenario, small, start
 from .test_game_graph import tiny
 
+Patch = pytest.MonkeyPatch
 BATTLE = "border-skirmish"
 """A battle of armies that cannot be solved; one sample of it serves all tests."""
 
@@ -47,7 +48,7 @@ def estimated(name: str) -> solver.Estimate:
 
 
 @pytest.fixture
-def short_slices(shared_samples: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def short_slices(shared_samples: None, monkeypatch: Patch) -> None:
     """Report progress often, and draw the small sample early."""
     monkeypatch.setattr(game_graph, "_SLICE", 1000)
     monkeypatch.setattr(estimation, "SAMPLE_AFTER", 2000)
@@ -69,12 +70,9 @@ def test_the_effort_of_a_sample_is_that_of_its_groups_positions_and_steps() -> N
     steps, _ = graph.successors(graph.states(np.arange(graph.size)))
     assert sample.exact
     assert len(steps) > graph.size
-    assert sample.effort == pytest.approx(
-        sampling._GROUP_EFFORT * sample.groups
-        + sampling._STATE_EFFORT * graph.size
-        + sampling._STEP_EFFORT * len(steps),
-        rel=1e-9,
-    )
+    effort = sampling._GROUP_EFFORT * sample.groups + sampling._STATE_EFFORT * graph.size
+    effort += sampling._STEP_EFFORT * len(steps)
+    assert sample.effort == pytest.approx(effort, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -120,26 +118,22 @@ def test_causes_name_the_only_wizard_or_count_them(name: str, whose: str) -> Non
     assert f"wounds and levels of {whose}" in solver.estimate(small(name)).causes
 
 
-def test_large_estimates_are_capped(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_estimates_are_capped(monkeypatch: Patch) -> None:
     monkeypatch.setattr(estimation, "estimate_count", lambda samples: float("inf"))
     assert solver.estimate("apprentice").states == 10**15
 
 
 def test_an_estimate_is_readable() -> None:
     expected = estimation.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
-    assert str(expected) == (
-        "about 2.6 million positions in 91 MiB, most of them from the 9 spells open or not"
-    )
+    size, _, causes = str(expected).partition(", most of them from ")
+    assert (size, causes) == ("about 2.6 million positions in 91 MiB", "the 9 spells open or not")
     assert str(estimation.Estimate(46, 150_000, True, ())) == "46 positions in 146 KiB"
 
 
 @pytest.mark.usefixtures("short_slices")
-@pytest.mark.parametrize(
-    ("cores", "begin", "within"),
-    [(1, 4000, 6000), (2, 4000, 10_000_000)],
-)
+@pytest.mark.parametrize(("cores", "begin", "within"), [(1, 4000, 6000), (2, 4000, 10_000_000)])
 def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
-    cores: int, begin: int, within: int, monkeypatch: pytest.MonkeyPatch
+    cores: int, begin: int, within: int, monkeypatch: Patch
 ) -> None:
     """With a second core, solving continues while the size is estimated."""
     monkeypatch.setattr(estimation, "available_cores", lambda: cores)
@@ -158,10 +152,8 @@ def test_a_battle_that_does_not_look_large_is_rejected_during_the_search(
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        # It looks large, and is estimated at once.
-        (BATTLE, r"it has about .* billion"),
-        # A small sample is enough for the largest.
-        ("dawn-at-grimmwald", r"it has about .* trillion"),
+        (BATTLE, r"it has about .* billion"),  # It looks large, and is estimated at once.
+        ("dawn-at-grimmwald", r"it has about .* trillion"),  # A small sample is enough.
     ],
 )
 def test_a_battle_of_armies_is_rejected_early(name: str, message: str) -> None:
@@ -176,17 +168,13 @@ def test_a_game_that_outgrows_the_limit_is_rejected_with_its_causes() -> None:
         solver.solve("archmage-duel", max_bytes=50_000)  # until the first arrays are full
 
 
-def test_a_small_game_over_the_limit_is_rejected_with_its_causes(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_small_game_over_the_limit_is_rejected_with_its_causes(monkeypatch: Patch) -> None:
     tiny(monkeypatch)
     with pytest.raises(solver.TooLarge, match=r"positions; main causes: wounds and levels of Mage"):
         solver.solve(small("two hits"), max_bytes=1_000)
 
 
-def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(monkeypatch: Patch) -> None:
     expected = solver.estimate("apprentice")
     done: list[int] = []
     sizes: list[int] = []
@@ -205,7 +193,7 @@ def test_a_game_is_estimated_once_and_may_have_the_size_of_the_limit(
 
 
 @pytest.mark.slow
-def test_a_game_near_the_limit_continues(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_game_near_the_limit_continues(monkeypatch: Patch) -> None:
     """If the estimate exceeds a limit by less than its error, the arrays decide."""
     expected = estimated("seventh-edition-duel")
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 50_000)

@@ -189,11 +189,8 @@ def test_errors_of_a_policy_name_the_shapes_of_its_arguments() -> None:
 def test_points_before_the_first_decision_count() -> None:
     """No player decides in the first phase; at its end the spell in play pays."""
     kept = lasting("Ward", 6, worth_per_phase=4.0, in_play=True)
-    made = scenario(
-        army(power_dice=0, dispel_dice=0),
-        army(wizard(2, kept, spell("Bolt", 5, 20.0)), power_dice=2, dispel_dice=0),
-        phases=2,
-    )
+    owner = army(wizard(2, kept, spell("Bolt", 5, 20.0)), power_dice=2, dispel_dice=0)
+    made = scenario(army(power_dice=0, dispel_dice=0), owner, phases=2)
     solution = solver.solve(made)
     assert Battle(solution.packed).points == -4.0
     assert not Battle(solution.packed).is_over

@@ -133,10 +133,9 @@ def test_a_search_over_the_limit_continues_with_a_higher_one(
 
 def test_unreachable_positions_are_solved_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     def with_dice(power: int, dispel: int) -> Scenario:
-        return scenario(
-            army(wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=power),
-            army(wizard(1, items=["Dispel Scroll"]), dispel_dice=dispel),
-        )
+        mage = wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0))
+        reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=dispel)
+        return scenario(army(mage, power_dice=power), reader)
 
     tiny(monkeypatch)
     positions, _ = explored(with_dice(2, 1), merging=True)
@@ -156,10 +155,8 @@ def test_unreachable_positions_are_solved_on_request(monkeypatch: pytest.MonkeyP
 
 def test_nodes_are_found_with_any_collisions() -> None:
     rng = np.random.default_rng(3)
-    keys = rng.integers(0, 4, (200, 2)).astype(np.uint64) << rng.integers(0, 60, (200, 2)).astype(
-        np.uint64
-    )
-    keys = np.unique(keys, axis=0)
+    numbers, shifts = (rng.integers(0, most, (200, 2)).astype(np.uint64) for most in (4, 60))
+    keys = np.unique(numbers << shifts, axis=0)
     absent, nodes = keys[::3].copy(), np.delete(keys, np.s_[::3], axis=0)
     slots = 1 << (len(nodes)).bit_length()
     assert slots < 2 * len(nodes)  # more entries than the search allows
@@ -167,14 +164,12 @@ def test_nodes_are_found_with_any_collisions() -> None:
     node_index.enter_all(2, len(nodes), nodes, index)
     assert sorted(index[index >= 0].tolist()) == list(range(len(nodes)))
     homes = 0
-    for number, key in enumerate(nodes):
+    for number, key in enumerate([*nodes, *absent]):
         hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
         homes += index[hashed & (slots - 1)] == number
-        assert node_index.look_up(2, hashed, key, nodes, index) == number
+        expected = number if number < len(nodes) else graph_arrays.UNKNOWN
+        assert node_index.look_up(2, hashed, key, nodes, index) == expected
     assert homes < len(nodes)
-    for key in absent:
-        hashed = int(np.uint64(hash_of(key, 2)).astype(np.int64))
-        assert node_index.look_up(2, hashed, key, nodes, index) == graph_arrays.UNKNOWN
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -241,9 +236,8 @@ def test_a_sweep_of_optimal_play_equals_the_search(
     positions, _ = explored(small(name), merging=False)
     monkeypatch.setattr(game_graph, "_SLICE", 7)
     reported: list[int] = []
-    values, chosen = positions.sweep(
-        [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2, progress=reported.append
-    )
+    plays = [(SweepMode.OPTIMAL, SweepMode.OPTIMAL)] * 2
+    values, chosen = positions.sweep(plays, progress=reported.append)
     for lane in range(2):
         assert np.array_equal(values[:, lane], positions.values[: positions.size])
         assert np.array_equal(chosen[:, lane], positions.chosen[: positions.size])

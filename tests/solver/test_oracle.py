@@ -104,18 +104,11 @@ EFFECTS = st.sampled_from(["points_lost", "locked", "dice_lost", "casting_ends",
 
 @st.composite
 def packed_scenarios(draw: st.DrawFn) -> tuple[Row, ...]:
-    effects: list[tuple[Effect, ...]] = draw(
-        st.lists(
-            st.lists(st.tuples(EFFECTS, st.integers(1, 20)), max_size=2).map(tuple),
-            min_size=1,
-            max_size=3,
-        )
-    )
+    row = st.lists(st.tuples(EFFECTS, st.integers(1, 20)), max_size=2).map(tuple)
+    effects: list[tuple[Effect, ...]] = draw(st.lists(row, min_size=1, max_size=3))
     cuts = draw(st.sets(st.integers(3, 12), min_size=len(effects) - 1, max_size=len(effects) - 1))
-    ends = [2, *sorted(cuts), 13]
-    return tuple(
-        (low, high - 1, row) for (low, high), row in zip(pairwise(ends), effects, strict=True)
-    )
+    ends = pairwise([2, *sorted(cuts), 13])
+    return tuple((low, high - 1, row) for (low, high), row in zip(ends, effects, strict=True))
 
 
 @st.composite
@@ -123,9 +116,8 @@ def spells(draw: st.DrawFn, wizard: int, may_remain: bool) -> Spell:
     lasts = draw(st.sampled_from(["", "", REMAINS, ONE_TURN]))
     in_play = draw(st.booleans()) and bool(lasts) and (may_remain or lasts == ONE_TURN)
     per_phase = draw(st.integers(0, 9)) if lasts else 0
-    return Spell(
-        wizard, draw(st.integers(3, 12)), draw(st.integers(0, 30)), lasts, per_phase, in_play
-    )
+    value, worth = draw(st.integers(3, 12)), draw(st.integers(0, 30))
+    return Spell(wizard, value, worth, lasts, per_phase, in_play)
 
 
 @st.composite

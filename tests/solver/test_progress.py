@@ -39,12 +39,10 @@ def test_a_bar_shows_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     bar(2000)
     bar(9000)
     bar.close()
-    assert shown == [
-        "solving a duel: 1,000 positions, 0 s, total not known yet",
-        "solving a duel: 2,000 of about 4,000 positions, about 0 s left",
-        "solving a duel: 9,000 of about 4,000 positions",
-        "",
-    ]
+    first, second, third = (each.removeprefix("solving a duel: ") for each in shown[:-1])
+    assert first == "1,000 positions, 0 s, total not known yet"
+    assert second == "2,000 of about 4,000 positions, about 0 s left"
+    assert (third, shown[-1]) == ("9,000 of about 4,000 positions", "")
 
 
 def test_a_bar_is_drawn_on_a_terminal_until_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,13 +71,9 @@ def answered(policy: Any, seat: int) -> float:
 
 def test_mixed_policies_are_counted_as_mixed() -> None:
     """One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
-    solution = solver.solve(
-        scenario(
-            army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1),
-            army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0),
-            **miscast(),
-        )
-    )
+    caster = army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1)
+    reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0)
+    solution = solver.solve(scenario(caster, reader, **miscast()))
     for cast, read in product((0.0, 0.5, 1.0), (0.0, 0.25, 1.0)):
         value = solver.evaluate(solution, mixed(1.0 - cast), mixed(1.0 - read))
         assert value == pytest.approx(cast * 4 / 6 * 9 * (1.0 - read), abs=1e-6)
@@ -212,9 +208,7 @@ def test_a_bad_answer_in_a_later_batch_is_rejected(monkeypatch: pytest.MonkeyPat
         solver.evaluate(solved("a duel"), bad, "random")
 
 
-def test_policies_are_asked_about_a_few_decisions_at_a_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_policies_are_asked_about_few_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     solution = solved("a duel")
     expected = [solver.best_response(solution, mixed(0.3), seat).value for seat in (0, 1)]
     table = solution.policy(0)
@@ -260,10 +254,9 @@ def test_a_table_knows_only_its_own_observations() -> None:
     strange[3] = np.nextafter(strange[3], 2.0)
     with pytest.raises(ValueError, match="of the solved scenario, found another in row 3"):
         policy.act(strange, masks)
-    with pytest.raises(ValueError, match="expected shape"):
-        policy.act(observations[:, 1:], masks)
-    with pytest.raises(ValueError, match="expected shape"):
-        policy.act(observations[0], masks)
+    for wrong in (observations[:, 1:], observations[0]):
+        with pytest.raises(ValueError, match="expected shape"):
+            policy.act(wrong, masks)
     over = np.zeros_like(masks)
     over[:, 0] = True  # if the battle is over only pass is legal
     strange[:] = 9.0

@@ -76,13 +76,9 @@ def test_actions_have_the_value_of_their_successors(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("worths", "best"),
-    [
-        ((9.0, 9.0, 0.0), FIRST_CAST),
-        ((0.0,), PASS),
-        ((9.0, 9.0 + 1e-10), FIRST_CAST),  # nearly equal
-        ((9.0, 9.0 + 1e-6), FIRST_CAST + 1),
-    ],
-)
+    [((9.0, 9.0, 0.0), FIRST_CAST), ((0.0,), PASS),
+     ((9.0, 9.0 + 1e-10), FIRST_CAST), ((9.0, 9.0 + 1e-6), FIRST_CAST + 1)],
+)  # fmt: skip
 def test_the_lowest_of_equally_good_actions_is_taken(worths: tuple[float, ...], best: int) -> None:
     mage = wizard(2, *(spell(f"Spell {i}", 5, worth) for i, worth in enumerate(worths)))
     solution = solver.solve(scenario(army(mage, power_dice=1), army(dispel_dice=0)))
@@ -190,13 +186,9 @@ def test_a_policy_plays_the_best_action_at_every_decision(seat: int, seat_name: 
 
 @pytest.mark.parametrize(
     ("name", "horizon"),
-    [
-        ("three phases with locks", 1),
-        ("three phases with locks", 2),
-        ("units that panic and rally", 1),
-        ("flight that is counted", 1),
-    ],
-)
+    [("three phases with locks", 1), ("three phases with locks", 2),
+     ("units that panic and rally", 1), ("flight that is counted", 1)],
+)  # fmt: skip
 def test_leaves_with_their_true_values_change_nothing(name: str, horizon: int) -> None:
     whole = small(name)
     exact = solver.solve(whole)

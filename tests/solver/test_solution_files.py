@@ -78,10 +78,8 @@ def test_a_solution_comes_back_as_it_was(name: str, tmp_path: Path) -> None:
     read = solver.load(str(path))
     assert same(read.graph, written.graph)
     assert read.packed.tobytes() == written.packed.tobytes()
-    assert (read.value, read.states, read.seconds) == (
-        written.value, written.states, written.seconds,
-    )  # fmt: skip
-    assert read.scenario == written.scenario
+    for field in ("value", "states", "seconds", "scenario"):
+        assert getattr(read, field) == getattr(written, field)
     battle, twin = start(small(name)), Battle(read.packed)
     assert read.action_values(twin) == written.action_values(battle)
     assert read.best_action(twin) == written.best_action(battle)
