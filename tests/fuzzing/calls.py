@@ -31,20 +31,18 @@ def random_scenario(rng: Rng) -> Scenario | None:
     """Return a bundled or generated scenario; None if no army fits the options."""
     if rng.random() < 0.3:
         return load_scenario(str(rng.choice(bundled_scenarios())))
-    options = {
-        "points": int(rng.integers(500, 2001)),
-        "phases": int(rng.integers(1, 13)),
+    ranges = {
+        "points": (500, 2001), "phases": (1, 13), "wizards": (1, 7), "characters": (1, 7),
+        "units": (3, 11), "spells": (4, 13), "items": (0, 9),
+    }  # fmt: skip
+    options: dict[str, Any] = {name: int(rng.integers(*ends)) for name, ends in ranges.items()}
+    options |= {
         "ruleset": str(rng.choice(["6e", "7e"])),
         "opposition": str(rng.choice(["any", "wizards", "dwarfs", "daemons", "none"])),
         "battlefield": bool(rng.random() < 0.7),
-        "wizards": int(rng.integers(1, 7)),
-        "characters": int(rng.integers(1, 7)),
-        "units": int(rng.integers(3, 11)),
-        "spells": int(rng.integers(4, 13)),
-        "items": int(rng.integers(0, 9)),
     }
     try:
-        return generate(int(rng.integers(0, 2**32)), Generation(**options))  # type: ignore[arg-type]
+        return generate(int(rng.integers(0, 2**32)), Generation(**options))
     except ScenarioError:
         return None
 
@@ -70,9 +68,8 @@ def random_envs(rng: Rng, count: int) -> dict[str, Any]:
     """Return valid arguments of `gym.make_vec`."""
     name = pick(rng, (*IDS, BATTLE))
     scenario = pick(rng, BATTLES if name == BATTLE and rng.random() < 0.5 else PHASES)
-    return {
-        "id": name, "num_envs": count, "scenario": scenario, "opponent": pick(rng, OPPONENTS)
-    }  # fmt: skip
+    opponent = pick(rng, OPPONENTS)
+    return {"id": name, "num_envs": count, "scenario": scenario, "opponent": opponent}
 
 
 def _misuse(rng: Rng, folder: Path) -> str:
@@ -108,6 +105,7 @@ _ARGUMENTS: tuple[dict[str, Any], ...] = (
     {"points_per_reward": 1e-320}, {"points_per_reward": float("nan")}, {"num_envs": -3},
     {"autoreset_mode": "Sometimes"}, {"render_mode": "smell"}, {"limits": "wide"},
 )  # fmt: skip
+_VALID: dict[str, Any] = {"id": IDS[0], "num_envs": 2}
 _SEEDS = (-1, [1, 2, 3, 4], [1, 2, -3], 1.5, "one", [1, None, "x"], [1, 2])
 _MASKS = (np.ones(2, bool), np.zeros(3, bool), [True] * 3, np.ones(3, np.int64), "all")
 
@@ -132,9 +130,7 @@ NONSENSE: dict[str, Callable[[Any, Rng], object]] = {
     "a seed": lambda envs, rng: envs.reset(seed=pick(rng, _SEEDS)),
     "a mask": lambda envs, rng: envs.reset(options={"reset_mask": pick(rng, _MASKS)}),
     "a state": _with_bad_state,
-    "arguments": lambda _, rng: gym.make_vec(
-        **{"id": IDS[0], "num_envs": 2, **pick(rng, _ARGUMENTS)}
-    ),
+    "arguments": lambda _, rng: gym.make_vec(**_VALID | pick(rng, _ARGUMENTS)),
 }
 
 

@@ -114,8 +114,9 @@ def _prepare(form: Format) -> None:
         form.check(form.read(path), path)
 
 
-def kind_of(form: Format) -> Kind:
-    """Return the kind of input for a format's files."""
+def kind_of(*fields: Any) -> Kind:
+    """Return the kind of input for a format's files, from the fields of `Format`."""
+    form = Format(*fields)
     return Kind(partial(_run, form), partial(_prepare, form))
 
 
@@ -129,6 +130,10 @@ def _to_json(value: Any) -> str:
     except (TypeError, ValueError):  # keys that are none
         text = json.dumps(str(value))
     return text.replace(f'"{DEEP}"', "[" * 50_000 + "]" * 50_000, 20)  # a long list repeats it
+
+
+def _encode_json(value: Any) -> bytes:
+    return _to_json(value).encode()
 
 
 def _from_archive(content: bytes) -> dict[str, Any]:
@@ -210,12 +215,18 @@ def _battles() -> SelfPlayBatch:
     return SelfPlayBatch(2, _SMALL)
 
 
+def _written(name: str, write: Callable[[Path], object]) -> bytes:
+    """Return the contents of a file that is written."""
+    path = Path(mkdtemp()) / name
+    write(path)
+    return path.read_bytes()
+
+
 def _make_policy() -> bytes:
-    path = Path(mkdtemp()) / "policy.npz"
     torch.manual_seed(0)  # else a case is another one in another process
     network = PolicyNetwork(_battles().views[0].limits, "entities", 4)
-    save_network(network, path, {"seat": 0, "scenario": _SMALL, "score": 97.5})
-    return path.read_bytes()
+    about = {"seat": 0, "scenario": _SMALL, "score": 97.5}
+    return _written("policy.npz", lambda path: save_network(network, path, about))
 
 
 def _decode_policy(content: bytes) -> dict[str, Any]:
@@ -243,20 +254,21 @@ def _check_policy(agent: Any, path: Path) -> None:
         require(bool(decisions.masks[np.arange(2), chosen].all()), "acts: legal actions")
 
 
+def _read_agent(path: Path) -> Any:
+    return registry.make_agent(str(path))
+
+
 POLICY = kind_of(
-    Format(
-        "policy.npz", _make_policy, _decode_policy, _encode_policy,
-        lambda path: registry.make_agent(str(path)), DamagedFileError, _check_policy,
-    )
+    "policy.npz", _make_policy, _decode_policy, _encode_policy, _read_agent, DamagedFileError,
+    _check_policy,
 )  # fmt: skip
 
 
 def _make_table() -> bytes:
     observations, masks = _decisions()
-    path = Path(mkdtemp()) / "policy.table.npz"
     about = {"scenario": _SMALL, "seat": 0, "command": "python -m agents.cfr"}
-    save_table(path, observations, masks / masks.sum(1, keepdims=True), about)
-    return path.read_bytes()
+    rows = observations, masks / masks.sum(1, keepdims=True)
+    return _written("policy.table.npz", lambda path: save_table(path, *rows, about))
 
 
 def _check_table(agent: Any, path: Path) -> None:
@@ -273,10 +285,8 @@ def _check_table(agent: Any, path: Path) -> None:
 
 
 TABLE = kind_of(
-    Format(
-        "policy.table.npz", _make_table, _decode_policy, _encode_policy,
-        lambda path: registry.make_agent(str(path)), DamagedFileError, _check_table,
-    )
+    "policy.table.npz", _make_table, _decode_policy, _encode_policy, _read_agent, DamagedFileError,
+    _check_table,
 )  # fmt: skip
 
 
@@ -284,9 +294,7 @@ TABLE = kind_of(
 
 
 def _make_solution() -> bytes:
-    path = Path(mkdtemp()) / "solution.zip"
-    solver.solve(_SMALL).save(path)
-    return path.read_bytes()
+    return _written("solution.zip", solver.solve(_SMALL).save)
 
 
 def _decode_solution(content: bytes) -> dict[str, Any]:
@@ -324,10 +332,8 @@ def _check_solution(solution: Solution, path: Path) -> None:
 
 
 SOLUTION = kind_of(
-    Format(
-        "solution.zip", _make_solution, _decode_solution, _encode_solution, solver.load,
-        SolutionError, _check_solution,
-    )
+    "solution.zip", _make_solution, _decode_solution, _encode_solution, solver.load, SolutionError,
+    _check_solution,
 )  # fmt: skip
 
 
@@ -350,11 +356,9 @@ def _decode_checkpoint(content: bytes) -> dict[str, Any]:
     arrays = _from_archive(content.partition(b"\n")[2])
     header = json.loads(arrays.pop("header.json"))
     part = header["parts"][0]
-    for held, dtype in (
-        (part["battles"]["battles"], ENVIRONMENT),
-        (part["archive"]["states"], STATE),
-    ):
-        (name,) = held.values()
+    held = (part["battles"]["battles"], ENVIRONMENT), (part["archive"]["states"], STATE)
+    for names, dtype in held:
+        (name,) = names.values()
         arrays[f"{name}.npy"] = arrays[f"{name}.npy"].view(dtype)
     return {"header": header, "arrays": arrays}
 
@@ -393,10 +397,8 @@ def _check_checkpoint(trainer: Trainer, path: Path) -> None:
 
 
 CHECKPOINT = kind_of(
-    Format(
-        "checkpoint.pt", _make_checkpoint, _decode_checkpoint, _encode_checkpoint,
-        _read_checkpoint, CheckpointError, _check_checkpoint,
-    )
+    "checkpoint.pt", _make_checkpoint, _decode_checkpoint, _encode_checkpoint, _read_checkpoint,
+    CheckpointError, _check_checkpoint,
 )  # fmt: skip
 
 
@@ -439,11 +441,8 @@ def _check_transcript(transcript: Transcript, path: Path) -> None:
 
 
 TRANSCRIPT = kind_of(
-    Format(
-        "battle.jsonl", _make_transcript,
-        lambda content: [json.loads(line) for line in content.splitlines()],
-        _encode_transcript, transcripts.read, TranscriptError, _check_transcript,
-    )
+    "battle.jsonl", _make_transcript, lambda content: [*map(json.loads, content.splitlines())],
+    _encode_transcript, transcripts.read, TranscriptError, _check_transcript,
 )  # fmt: skip
 
 
@@ -463,11 +462,8 @@ def _check_stored_review(stored: Any, path: Path) -> None:
 
 
 STORED_REVIEW = kind_of(
-    Format(
-        "game.review.json", _make_stored_review, json.loads,
-        lambda value: _to_json(value).encode(), read_stored_review, DamagedFileError,
-        _check_stored_review,
-    )
+    "game.review.json", _make_stored_review, json.loads, _encode_json, read_stored_review,
+    DamagedFileError, _check_stored_review,
 )  # fmt: skip
 
 
@@ -485,11 +481,8 @@ def _check_leaves(value: Any) -> None:
 
 
 SUBMISSION = kind_of(
-    Format(
-        "PPO.json", (FOLDER / "PPO.json").read_bytes, json.loads,
-        lambda value: _to_json(value).encode(), read_submission, SubmissionError,
-        _check_submission,
-    )
+    "PPO.json", (FOLDER / "PPO.json").read_bytes, json.loads, _encode_json, read_submission,
+    SubmissionError, _check_submission,
 )  # fmt: skip
 
 
@@ -509,16 +502,12 @@ def _import(path: Path) -> ImportResult:
 
 
 ROSTER = kind_of(
-    Format(
-        "list.json", (_ROSTERS / "high-elves-cothique.json").read_bytes, json.loads,
-        lambda value: _to_json(value).encode(), _import, RosterError, _check_import,
-    )
+    "list.json", (_ROSTERS / "high-elves-cothique.json").read_bytes, json.loads, _encode_json,
+    _import, RosterError, _check_import,
 )  # fmt: skip
 ROSTER_ARCHIVE = kind_of(
-    Format(
-        "list.rosz", (_ROSTERS / "empire-averland.rosz").read_bytes, _from_archive,
-        _to_archive, _import, RosterError, _check_import,
-    )
+    "list.rosz", (_ROSTERS / "empire-averland.rosz").read_bytes, _from_archive, _to_archive,
+    _import, RosterError, _check_import,
 )  # fmt: skip
 
 

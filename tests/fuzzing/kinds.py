@@ -27,11 +27,7 @@ NAMES = tuple(_PLACES)
 
 
 def find_kind(name: str) -> Kind:
-    """Return the kind of that name.
-
-    Raises:
-        ImportError: a package is not installed that the kind needs.
-    """
+    """Return the kind of that name; an ImportError if a package is not installed."""
     module, _, constant = _PLACES[name].partition(":")
     kind: Kind = getattr(import_module(f"tests.fuzzing.{module}"), constant)
     return kind

@@ -38,12 +38,7 @@ def require_message(error: BaseException) -> None:
 
 
 class Reading(NamedTuple):
-    """The result of reading an input.
-
-    Attributes:
-        value: that was read, None if it was rejected.
-        is_accepted: whether it was accepted.
-    """
+    """The result of reading an input; the value is None if it was rejected."""
 
     value: Any
     is_accepted: bool
@@ -52,9 +47,7 @@ class Reading(NamedTuple):
 def attempt(read: Callable[[], Any], *errors: type[Exception]) -> Reading:
     """Read an input; check that a rejection is one of the documented errors, readable and cheap.
 
-    Args:
-        read: reads the input. It is called again if a rejection seems too expensive.
-        errors: that reading may raise.
+    `read` is called again if a rejection seems too expensive.
     """
     value, error, seconds, grown = _measure(read)
     if error is None:

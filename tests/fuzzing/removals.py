@@ -7,14 +7,7 @@ from typing import NamedTuple
 
 
 class Removal(NamedTuple):
-    """A check that is removed.
-
-    Attributes:
-        kind: the kind of input that the check is about.
-        module: the module with the check.
-        check: its source, which occurs there once.
-        instead: the source in its place.
-    """
+    """A check of a kind of input: its module, its source there, and the source in its place."""
 
     kind: str
     module: str
@@ -31,24 +24,16 @@ REMOVALS = {
     "phase-models": Removal("states", _STATES, '    "phase_models": _most_phase_models,\n'),
     "choices": Removal("self-play", _STATES, "        _check_choices(fields)\n"),
     "finite-weights": Removal(
-        "policy",
-        "wfb_gym.players.network",
-        "if not np.isfinite(array).all():",
-        "if False:",
+        "policy", "wfb_gym.players.network", "if not np.isfinite(array).all():", "if False:"
     ),
     "finite-values": Removal(
-        "stored-review",
-        "wfb_gym.practice.game_history",
-        "Annotated[float, Field(allow_inf_nan=False)]",
-        "float",
+        "stored-review", "wfb_gym.practice.game_history",
+        "Annotated[float, Field(allow_inf_nan=False)]", "float",
     ),
     "seconds": Removal(
-        "solution",
-        "wfb_gym.solver.solution",
-        "if not 0.0 <= seconds < math.inf:",
-        "if False:",
+        "solution", "wfb_gym.solver.solution", "if not 0.0 <= seconds < math.inf:", "if False:"
     ),
-}
+}  # fmt: skip
 """The faults of the proof by name."""
 
 

@@ -62,13 +62,7 @@ class Finding:
 
 @dataclass
 class Outcome:
-    """Results of the cases of one kind.
-
-    Attributes:
-        endings: number of cases by ending.
-        findings: cases that broke a law.
-        cases: number of cases.
-    """
+    """Results of the cases of one kind: their number, numbers by ending, and broken laws."""
 
     endings: Counter[str] = field(default_factory=Counter)
     findings: list[Finding] = field(default_factory=list)

@@ -26,12 +26,7 @@ _ALL_TARGETS = (1 << TARGETS) - 1
 
 
 def problems(packed: Any, state: Any) -> Iterator[str]:
-    """Return the fields of a saved position that cannot be, each with its value and its range.
-
-    Args:
-        packed: the packed scenario, one record.
-        state: an `engine.state.STATE` record.
-    """
+    """Return the fields of a saved position that cannot be, each with its value and its range."""
     for name, value, low, high in _ranges(packed, state):
         if not low <= value <= high:
             yield f"{name} is {value}, expected {low}..{high}"
@@ -105,9 +100,8 @@ def _ranges_of_army(
         yield "items", int(state["items"][army, at]), 0, uses
     for at, spell in enumerate(side["spells"]):
         yield "aims", int(state["aims"][army, at]), 0, int(spell["n_aims"])
-    yield from (
-        ("marks", each, 0, (1 << 3 * TARGETS) - 1) for each in map(int, state["marks"][army])
-    )
+    for marks in map(int, state["marks"][army]):
+        yield "marks", marks, 0, (1 << 3 * TARGETS) - 1
 
 
 def _laws(packed: Any, state: Any) -> Iterator[tuple[str, bool]]:

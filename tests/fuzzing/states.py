@@ -129,12 +129,10 @@ def _check_step(space: Any, observations: Any, masks: Any) -> None:
 
 @cache
 def _environment(name: str, seat: int, is_single: bool) -> Any:
-    if is_single:
-        env: Any = gym.make(IDS[seat], scenario=name, opponent="random").unwrapped
-    else:
-        env = gym.make_vec(IDS[seat], num_envs=1, scenario=name, opponent="random").unwrapped
-    env.reset(seed=1)
-    return env
+    keys: Any = {"scenario": name, "opponent": "random"}
+    made: Any = gym.make(IDS[seat], **keys) if is_single else gym.make_vec(IDS[seat], 1, **keys)
+    made.unwrapped.reset(seed=1)
+    return made.unwrapped
 
 
 def _run_environment(rng: Rng, folder: Path) -> str:
@@ -160,7 +158,6 @@ def _run_environment(rng: Rng, folder: Path) -> str:
 
 
 def _play(rng: Rng, env: Any, observations: Any, infos: Any) -> None:
-    """Play on."""
     space = getattr(env, "single_observation_space", env.observation_space)
     for _ in range(_MOST_STEPS):
         masks = np.atleast_2d(infos["action_mask"])
@@ -210,7 +207,6 @@ def _run_self_play(rng: Rng, folder: Path) -> str:
 
 
 def _play_both(rng: Rng, battles: SelfPlayBatch, decisions: tuple[Decisions, Decisions]) -> None:
-    """Play both seats on."""
     for _ in range(_MOST_STEPS):
         asked = sum(len(each.members) for each in decisions)
         require(asked == 2, f"{asked} decisions are pending in 2 battles")

@@ -22,6 +22,7 @@ from tests.fuzzing.running import generator_of, run_case, run_cases
 from tests.support.pages import ROOT, place_of
 from wfb_gym.engine.state import STATE
 
+Patch = pytest.MonkeyPatch
 SEED = 20260707
 NEEDS = {"session": "nicegui", "server": "nicegui"}
 """Modules that kinds of input need, in addition to PyTorch for files."""
@@ -130,9 +131,7 @@ def test_a_message_is_readable(message: str) -> None:
         attempt(lambda: reject(message), ValueError)
 
 
-def test_a_rejection_that_takes_much_memory_or_long_breaks_a_law(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_rejection_that_takes_much_memory_or_time_breaks_a_law(monkeypatch: Patch) -> None:
     def take(size: int) -> None:
         """Fill new pages; an array may get memory that earlier tests freed, which is no growth."""
         with mmap.mmap(-1, size) as area:
@@ -205,7 +204,7 @@ def test_the_command_repeats_a_case(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_the_command_reports_findings_and_counts(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str], monkeypatch: Patch
 ) -> None:
     monkeypatch.chdir(ROOT)
     line = "--only states --seed 1 --minutes 0.3 --without phase-models"

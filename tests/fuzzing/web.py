@@ -54,14 +54,11 @@ runpy.run_module("wfb_gym", run_name="__main__")
 
 # --- setups of a session -------------------------------------------------------------------
 
+_LISTS = {"wizard": [["2", "Fire Ball=20"]], "power": 6, "dispel": 4, "scrolls": 1}
 _SETUP: dict[str, Any] = {
-    "scenario": "apprentice",
-    "text": None,
-    "lists": {"wizard": [["2", "Fire Ball=20"]], "power": 6, "dispel": 4, "scrolls": 1},
-    "seat": 0,
-    "opponent": "veteran",
+    "scenario": "apprentice", "text": None, "lists": _LISTS, "seat": 0, "opponent": "veteran",
     "seed": 1,
-}
+}  # fmt: skip
 _OPPONENTS = (
     "greedy", "random:0.5", "random:nan", "veteran:-1", "optimal", "phase-search:1", "../../x",
     "/etc/passwd", "x.npz", "model.zip", "\x1b[2J", "", "mcts:99999999999", "search:inf",
@@ -82,10 +79,8 @@ def _setup(rng: Rng) -> Setup:
         texts = map(str, spells) if isinstance(spells, list) else [str(spells)]
         wizards = [[pick(rng, _LEVELS), *texts]]
         numbers = {key: int(pick(rng, _DICE)) for key in ("power", "dispel", "scrolls")}
-        form |= {
-            "scenario": None,
-            "lists": {"wizard": wizards * int(pick(rng, (0, 1, 7)))} | numbers,
-        }
+        lists = {"wizard": wizards * int(pick(rng, (0, 1, 7)))} | numbers
+        form |= {"scenario": None, "lists": lists}
     form["lists"] = PositionRequest(**form["lists"])
     return Setup(**form)
 
@@ -130,19 +125,12 @@ SESSION = Kind(_run_session)
 
 
 class _Server(NamedTuple):
-    """A server in a process of its own.
-
-    Attributes:
-        process: of the server.
-        port: on this machine.
-        printed: lines that it has printed.
-        memory: bytes that it had after the first page.
-    """
+    """A server in a process of its own."""
 
     process: subprocess.Popen[str]
     port: int
     printed: list[str]
-    memory: int
+    memory: int  # bytes after the first page
 
 
 @cache
@@ -229,6 +217,7 @@ _HEADERS: tuple[dict[str, str], ...] = (
     {"Transfer-Encoding": "chunked"}, {"X": "y" * 60_000}, {"Upgrade": "websocket"},
     {"Content-Type": "application/json"}, {"Content-Type": "multipart/form-data; boundary=x"},
 )  # fmt: skip
+_UPGRADE = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
 _EVENT: list[Any] = ["event", {"id": 1, "client_id": "x", "listener_id": "y", "args": [1]}]
 _HANDSHAKE = [
     "handshake",
@@ -240,14 +229,9 @@ _JAVASCRIPT = ["javascript_response", {"client_id": "x", "request_id": "r", "res
 def _frame(payload: bytes, opcode: int = 1) -> bytes:
     """Return a websocket frame with an empty mask."""
     size = len(payload)
-    head = bytes([0x80 | opcode])
-    if size < 126:
-        head += bytes([0x80 | size])
-    elif size < 1 << 16:
-        head += bytes([0x80 | 126]) + size.to_bytes(2, "big")
-    else:
-        head += bytes([0x80 | 127]) + size.to_bytes(8, "big")
-    return head + bytes(4) + payload
+    code, more = (size, 0) if size < 126 else (126, 2) if size < 1 << 16 else (127, 8)
+    head = bytes([0x80 | opcode, 0x80 | code])
+    return head + (size.to_bytes(more, "big") if more else b"") + bytes(4) + payload
 
 
 def _messages(rng: Rng) -> tuple[bytes, ...]:
@@ -267,11 +251,7 @@ def _run_server(rng: Rng, folder: Path) -> str:
     key = base64.b64encode(rng.bytes(16)).decode()
     draw = rng.random()
     if draw < 0.5:
-        upgrade = {
-            "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
-            "Sec-WebSocket-Key": key,
-        }  # fmt: skip
-        headers = upgrade | pick(rng, _HEADERS)
+        headers = {**_UPGRADE, "Sec-WebSocket-Key": key, **pick(rng, _HEADERS)}
         headers.pop("Content-Length", None)
         answer = _send(server.port, _request("GET", f"{_SOCKET}websocket", headers), _messages(rng))
     else:
