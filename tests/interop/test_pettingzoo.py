@@ -29,6 +29,7 @@ from wfb_gym.interop import pettingzoo as interop  # noqa: E402
 FIRST = np.zeros(1, np.int64)
 DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
 SCENARIOS = (DUEL, "seventh-edition-duel", SKIRMISH)
+SECRET = scenarios()["two phases"]
 CHECKERS: dict[str, Callable[..., None]] = {
     "turns": lambda **keys: checks.api_test(interop.env(**keys), 100),
     "seeds": lambda **keys: checks.seed_test(lambda: interop.env(**keys), 100),
@@ -38,9 +39,7 @@ CHECKERS: dict[str, Callable[..., None]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("scenario", "observe_mask"), [(SKIRMISH, False), (scenarios()["two phases"], True)]
-)
+@pytest.mark.parametrize(("scenario", "observe_mask"), [(SKIRMISH, False), (SECRET, True)])
 @pytest.mark.parametrize("checker", CHECKERS)
 # PettingZoo warns about these for dicts of all games but its own.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array")
@@ -314,9 +313,7 @@ def test_unseeded_environments_have_dice_of_their_own() -> None:
 
 
 def test_rendering(capsys: pytest.CaptureFixture[str]) -> None:
-    checks.render_test(
-        lambda render_mode: interop.env(scenario="apprentice", render_mode=render_mode)
-    )
+    checks.render_test(lambda render_mode: interop.env(scenario=SECRET, render_mode=render_mode))
     capsys.readouterr()
     human, words = (interop.env(scenario="apprentice", render_mode=m) for m in ("human", "ansi"))
     for env in human, words:

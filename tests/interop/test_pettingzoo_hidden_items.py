@@ -72,13 +72,3 @@ def test_the_enemys_deal_is_not_observed(name: str) -> None:
             twin.step(action)
     assert compared > EPISODES
     assert differ
-
-
-def test_it_is_rendered() -> None:
-    env = interop.raw_env(scenario=SCENARIOS["two phases"], render_mode="ansi")
-    env.reset(seed=3)
-    for _ in range(8):
-        if any(env.terminations.values()):
-            break
-        assert env.render() is not None
-        env.step(int(np.flatnonzero(env.infos[env.agent_selection]["action_mask"])[-1]))
