@@ -32,6 +32,11 @@ def dice(number: int) -> int:
     return FIRST_DICE + number
 
 
+def asked(*arguments: Any, **keys: Any) -> RequestedPosition:
+    """Return the position of a request with these fields."""
+    return RequestedPosition(PositionRequest(*arguments, **keys))
+
+
 POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
     (DUEL, {}, ()),
     # Burning Head cast with 12 and stopped by the scroll
@@ -61,13 +66,13 @@ def test_the_position_equals_a_played_one(
 ) -> None:
     battle = Battle(pack(load_scenario(name)))
     battle.play(steps)
-    assert RequestedPosition(PositionRequest(name, **keys)).battle.key() == battle.key()
+    assert asked(name, **keys).battle.key() == battle.key()
 
 
 def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
     name = "border-skirmish"
     battle = Battle(pack(load_scenario(name)))
-    names = RequestedPosition(PositionRequest(name)).names
+    names = asked(name).names
     battle.act(FIRST_CAST + [slot.spell.name for slot in names.spells[0]].index("Fire Ball"))
     assert battle.node == Node.TARGET
     targets = {names.target(0, code - FIRST_TARGET): code for code in battle.legal_actions()}
@@ -82,8 +87,8 @@ def test_a_spell_at_a_target_in_a_battle_of_several_phases() -> None:
         real.roll(5, 4)
         assert real.node == Node.DISPEL
         for at in (target, target.lower().replace(" ", "-")):
-            request = PositionRequest(name, cast="Fire Ball", total=9, power=before - 2, at=at)
-            assert RequestedPosition(request).battle.key() == real.key(), at
+            position = asked(name, cast="Fire Ball", total=9, power=before - 2, at=at)
+            assert position.battle.key() == real.key(), at
 
 
 UNDER_THE_COMET = """
@@ -106,8 +111,7 @@ def test_a_comet_at_a_point_by_its_number_or_in_full() -> None:
     Path("comet.toml").write_text(UNDER_THE_COMET)
 
     def aimed(at: str) -> bytes:
-        request = PositionRequest("comet.toml", nominated="The Comet of Casandora", at=at)
-        return RequestedPosition(request).battle.key()
+        return asked("comet.toml", nominated="The Comet of Casandora", at=at).battle.key()
 
     assert aimed("point 3") != aimed("point 2")
     points = r"point 1 \(.*\) or point 2 \(.*\) or .*nowhere"
@@ -147,24 +151,22 @@ def several() -> str:
     "title", ["Lightning (9+)", "lightning 9", "Lightning=9", "Warlock/Lightning (9+)"]
 )
 def test_a_casting_value_is_named_by_its_title(several: str, title: str) -> None:
-    battle = RequestedPosition(PositionRequest(several, nominated=title)).battle
+    battle = asked(several, nominated=title).battle
     assert battle.state.spell == 2
-    battle = RequestedPosition(PositionRequest(several, cast=title, total=10, power=2)).battle
+    battle = asked(several, cast=title, total=10, power=2).battle
     assert (battle.node, battle.state.spell, battle.state.number) == (Node.DISPEL, 2, 10)
 
 
 def test_a_name_with_several_casting_values_is_ambiguous(several: str) -> None:
     message = "--nominated: expected one of Lightning (5+), Lightning (9+), found 'Lightning'"
     with pytest.raises(PositionError, match=f"^{re.escape(message)}$"):
-        RequestedPosition(PositionRequest(several, nominated="Lightning"))
+        asked(several, nominated="Lightning")
 
 
 @pytest.mark.parametrize(
     ("tried", "castable"),
     [
-        (["Lightning"], [2, 4, 5]),
-        (["Lightning (5+)"], [2, 4, 5]),
-        (["Lightning 9"], [2, 4, 5]),
+        *(([name], [2, 4, 5]) for name in ("Lightning", "Lightning (5+)", "Lightning 9")),
         (["Raise"], [0, 1, 3, 4, 5]),
         (["Raise", "Raise (7+)"], [0, 1, 4, 5]),
         (["Shield"], [0, 1, 2]),
@@ -174,11 +176,11 @@ def test_a_name_with_several_casting_values_is_ambiguous(several: str) -> None:
 def test_a_tried_spell_uses_up_its_group(
     several: str, tried: list[str], castable: list[int]
 ) -> None:
-    start = RequestedPosition(PositionRequest(several)).battle
-    battle = RequestedPosition(PositionRequest(several, tried=tried, power=4)).battle
+    dispel = asked(several).battle.state.dispel
+    battle = asked(several, tried=tried, power=4).battle
     codes = [code for code in battle.legal_actions() if code != PASS]
     assert codes == [FIRST_CAST + spell for spell in castable]
-    assert (battle.state.power, battle.state.dispel) == (4, start.state.dispel)
+    assert (battle.state.power, battle.state.dispel) == (4, dispel)
     assert battle.points == 0.0
 
 
@@ -187,19 +189,17 @@ def test_own_pools_are_those_of_a_scenario_that_fixes_them() -> None:
     caster = dict(data["caster"]) | {"power_dice": 3}
     dispeller = dict(data["dispeller"]) | {"dispel_dice": 2, "items": ["Dispel Scroll"] * 3}
     fixed = Battle(pack(scenario_from_dict(data | {"caster": caster, "dispeller": dispeller})))
-    position = RequestedPosition(PositionRequest("orc-shaman-hunt", power=3, dispel=2, scrolls=3))
+    position = asked("orc-shaman-hunt", power=3, dispel=2, scrolls=3)
     assert position.battle.key() == fixed.key()
     assert position.pools() == {"power": 3, "own": [0], "dispel": 2, "scrolls": 3}
     # Later phases generate their dice.
-    position = RequestedPosition(PositionRequest("border-skirmish", power=1, dispel=1))
+    position = asked("border-skirmish", power=1, dispel=1)
     assert pack(position.scenario).tobytes() == pack(load_scenario("border-skirmish")).tobytes()
 
 
 def test_wizards_of_the_command_line_replace_those_of_a_scenario() -> None:
-    request = PositionRequest(
-        wizard=[["4", "fireball=20", "8=40", "8+=30.5"], ["1", "3=5"]], ruleset="7e", scrolls=2
-    )
-    scenario = RequestedPosition(request).scenario
+    wizards = [["4", "fireball=20", "8=40", "8+=30.5"], ["1", "3=5"]]
+    scenario = asked(wizard=wizards, ruleset="7e", scrolls=2).scenario
     first, second = scenario.caster.wizards
     found = [(s.name, s.casting_value, s.worth) for s in first.spells]
     assert found == [("Fire Ball", 5, 20.0), ("8+", 8, 40.0), ("8+ #2", 8, 30.5)]
@@ -207,15 +207,14 @@ def test_wizards_of_the_command_line_replace_those_of_a_scenario() -> None:
     assert (second.level, second.points, second.toughness, second.wounds) == (1, 60.0, 3, 2)
     assert scenario.ruleset == "7e"
     assert scenario.dispeller.items == ("Dispel Scroll",) * 2
-    scenario = RequestedPosition(PositionRequest(DUEL, wizard=[["2", "8=40"]])).scenario
+    scenario = asked(DUEL, wizard=[["2", "8=40"]]).scenario
     assert [wizard.level for wizard in scenario.caster.wizards] == [2]
     assert scenario.dispeller == load_scenario(DUEL).dispeller
 
 
 def test_scrolls_are_taken_from_bearers_and_given_to_the_army() -> None:
     def carried(scrolls: int) -> tuple[list[int], int]:
-        request = PositionRequest("storm-council", scrolls=scrolls)
-        army = RequestedPosition(request).scenario.dispeller
+        army = asked("storm-council", scrolls=scrolls).scenario.dispeller
         return [each.items.count("Dispel Scroll") for each in army.wizards], len(army.items)
 
     assert [carried(n) for n in (0, 1, 4)] == [([0, 0], 0), ([1, 0], 0), ([1, 1], 2)]
@@ -237,7 +236,7 @@ def test_values_of_a_phase_are_the_solver_s(commands: CommandLine) -> None:
 
 
 def test_the_dispeller_s_question(commands: CommandLine) -> None:
-    position = RequestedPosition(PositionRequest(DUEL, power=1, cast="Fire Ball", total=10))
+    position = asked(DUEL, power=1, cast="Fire Ball", total=10)
     solution = solver.solve(DUEL)
     found = commands.document(f"advise {DUEL} --power 1 --cast 'Fire Ball' --total 10")
     assert (found["mover"], found["node"]) == ("dispeller", "dispel")
@@ -296,7 +295,7 @@ def test_nothing_or_no_choice_is_left(commands: CommandLine) -> None:
 def test_a_value_names_the_part_of_the_battle_that_it_covers(
     keys: dict[str, Any], words: str
 ) -> None:
-    assert RequestedPosition(PositionRequest(**keys)).horizon() == words
+    assert asked(**keys).horizon() == words
 
 
 def test_the_likeliest_of_equal_plays_is_first(commands: CommandLine) -> None:
@@ -429,8 +428,7 @@ def test_too_many_rolls_are_sampled_with_an_interval(
 
 
 def test_a_large_situation_after_a_small_one_is_estimated() -> None:
-    request = PositionRequest(DUEL, power=1, dispel=1, tried=["Burning Head"])
-    small = RequestedPosition(request)
+    small = asked(DUEL, power=1, dispel=1, tried=["Burning Head"])
     size = solver.solve(small.scenario, battle=small.battle).graph.size
     judge = advice.Judge(small.scenario, size)
     assert judge.analyse(small.battle).is_exact
@@ -442,7 +440,7 @@ def test_a_large_situation_after_a_small_one_is_estimated() -> None:
 def test_rolls_that_are_too_many_positions_together_are_estimated(
     commands: CommandLine, rolls: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = RequestedPosition(PositionRequest(rolls, spells=[["Pyromancer", "1"]]))
+    first = asked(rolls, spells=[["Pyromancer", "1"]])
     size = solver.solve(first.scenario, battle=first.battle).graph.size
     monkeypatch.setattr(advice, "_ALL_POSITIONS", size)
     monkeypatch.setattr(Analyst, "_solved", lambda *_: None)  # it could solve so small a game
@@ -518,7 +516,7 @@ def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return analyse(self, battle)
 
     monkeypatch.setattr(Analyst, "analyse", counted)
-    position = RequestedPosition(PositionRequest("border-skirmish", phases=2))
+    position = asked("border-skirmish", phases=2)
     judge = advice.Judge(position.scenario, most_positions=1)
     value, is_exact, _ = judge.value_of(position.battle)
     assert not is_exact
@@ -545,7 +543,7 @@ def test_an_estimate_may_be_asked_for(commands: CommandLine) -> None:
     found = commands.document("advise dwarf-hold --estimate")
     assert not found["is_exact"]
     assert "The reason: more than 400,000 " in commands.output("advise dwarf-hold --estimate")
-    position = RequestedPosition(PositionRequest("dwarf-hold"))
+    position = asked("dwarf-hold")
     values = Analyst(position.scenario).analyse(position.battle).values
     assert found["value"] == pytest.approx(max(values.values()))
     exact, same = (commands.document(f"advise {DUEL} {option}") for option in ("", "--estimate"))
@@ -562,8 +560,7 @@ wizards = [{ name = "Lord", level = 2, spells = [{ name = "Fire Ball", worth = 2
 wizards = [{ name = "Snagrat", level = 2, lore = "Beasts" }]
 units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
 """)
-    request = PositionRequest(str(path), nominated="Fire Ball")
     with pytest.raises(PositionError, match=r"--spells Snagrat .* no lore for an enemy"):
-        RequestedPosition(request)
+        asked(str(path), nominated="Fire Ball")
     path.write_text(path.read_text().replace(', lore = "Beasts"', ", spells = []"))
-    assert RequestedPosition(request).battle.node == Node.POOL_DICE
+    assert asked(str(path), nominated="Fire Ball").battle.node == Node.POOL_DICE

@@ -1,10 +1,15 @@
-"""Bad input of the commands: one line on stderr, with the reason."""
+"""Bad input of the commands, and missing libraries: one line on stderr, with the reason."""
+
+import sys
+from pathlib import Path
 
 import pytest
 
 from tests.support.commands import CommandLine
+from tests.support.pages import ROOT
 
 DUEL, SEVENTH_DUEL, SKIRMISH = "archmage-duel", "seventh-edition-duel", "border-skirmish"
+REPLAYED = ROOT / "docs" / "examples" / "border-skirmish.jsonl"
 HEAD_CAST = f"{DUEL} --cast 'Burning Head' --total 12 --power 2"
 SKIRMISH_CAST = f"{SKIRMISH} --cast 'Fire Ball' --total 9 --power 2"
 
@@ -44,6 +49,17 @@ ADVISE = [
     (SKIRMISH_CAST, "--cast: expected --at with it ("),
     (f"{SKIRMISH_CAST} --at 'Night Goblins'", "--at: expected "),
     ("border-skirmish --phases 7", "--phases: expected 1..6, found 7"),
+    (
+        "--wizard 2 'Fire Ball' --target 'orc boys'",
+        "--target: expected a unit of an army list (did",
+    ),
+    (
+        "--wizard 2 'Fire Ball' --target '0 Orc Boyz'",
+        "--target: expected 1 to 200 models, found '0",
+    ),
+    ("--wizard 2 'Fire Ball=3' --target 'Orc Boyz'", "--target: expected --wizard with a spell of"),
+    (f"{DUEL} --target 'Orc Boyz'", "spell of a lore without points, and no scenario, found Orc"),
+    ("--wizard 2 'Commandment of Brass' --target 'Orc Boyz'", "--target: expected a unit that Com"),
 ]
 """Arguments of `advise`."""
 
@@ -52,6 +68,11 @@ ADVISE = [
     ("line", "message"),
     [
         *((f"advise {line}", message) for line, message in ADVISE),
+        ("import missing.txt", "missing.txt: expected an army list, found No such file"),
+        ("import .", ".: expected an army list, found a folder"),
+        ("import empty.txt", "empty.txt: expected a line for each unit"),
+        ("import empty.txt --out no/such.toml", "--out: expected a file in a folder that exists"),
+        ("import - --enemy -", "--enemy: expected another file"),
         ("duel", "invalid choice: 'duel'"),
         ("scenarios skirmish", "(did you mean border-skirmish?), found 'skirmish'"),
         ("scenarios apprentice --json", "--json: expected no scenario name"),
@@ -96,4 +117,30 @@ ADVISE = [
     ],
 )
 def test_bad_input_is_one_line_on_stderr(commands: CommandLine, line: str, message: str) -> None:
+    Path("empty.txt").touch()
     assert message in commands.error(line)
+
+
+@pytest.mark.parametrize(
+    ("library", "users", "line", "extra"),
+    [
+        ("jinja2", "wfb_gym.render.", "odds apprentice --html page.html", "html"),
+        ("jinja2", "wfb_gym.render.", f"replay {REPLAYED} --html page.html", "html"),
+        ("PIL", "wfb_gym.render.", f"draw {SKIRMISH} --out x.png", "render"),
+        ("torch", "wfb_gym.players.learned", "play --opponent archmage-duel/dispeller", "train"),
+        ("sb3_contrib", "sb3_contrib.", "train apprentice", "train"),
+        ("nicegui", "wfb_gym.web.app", "web --no-open", "web"),
+    ],
+)
+def test_a_missing_library_is_named_with_its_extra(
+    commands: CommandLine,
+    monkeypatch: pytest.MonkeyPatch,
+    library: str,
+    users: str,
+    line: str,
+    extra: str,
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(users)]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    assert f'pip install "wfb-gym[{extra}]"' in commands.error(line)

@@ -94,7 +94,6 @@ def test_only_svg_needs_no_extra(commands: CommandLine, monkeypatch: pytest.Monk
     for option, name in (("", f"{SKIRMISH}.svg"), ("--out field", "field.svg")):
         assert commands.output(f"{script} {option}") == f"{name}\n"
         assert Path(name).read_text(encoding="utf-8").startswith("<svg")
-    assert 'pip install "wfb-gym[render]"' in commands.error(f"{script} --out x.png")
 
 
 def test_a_picture_with_a_spells_range(commands: CommandLine) -> None:

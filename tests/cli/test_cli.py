@@ -66,16 +66,11 @@ def test_chance_of_a_cast_that_is_then_dispelled(commands: CommandLine, double_s
 
 @pytest.mark.parametrize(
     ("line", "one"),
-    [
-        (
-            "--value 8 --no-irresistible --bonus 1",
-            "--dice {} --value 8 --no-irresistible --bonus 1",
-        ),
-        ("--total 12", "--dispel {} --total 12"),
-        ("--value 8 --dispel 2", "--dice {} --value 8 --dispel 2"),
-        ("--dice 3 --value 8 --dispel", "--dice 3 --value 8 --dispel {}"),
-    ],
-)
+    [("--value 8 --no-irresistible --bonus 1", "--dice {} --value 8 --no-irresistible --bonus 1"),
+     ("--total 12", "--dispel {} --total 12"),
+     ("--value 8 --dispel 2", "--dice {} --value 8 --dispel 2"),
+     ("--dice 3 --value 8 --dispel", "--dice 3 --value 8 --dispel {}")],
+)  # fmt: skip
 def test_without_dice_there_is_a_row_for_each_number(
     commands: CommandLine, line: str, one: str
 ) -> None:

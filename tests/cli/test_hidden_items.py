@@ -277,28 +277,22 @@ NOTHING_HIDDEN = "expected a scenario in which nothing is hidden, found hidden i
 
 @pytest.mark.parametrize(
     ("line", "message"),
-    [
-        ("play {} --opponent optimal", f"opponent optimal: {NOTHING_HIDDEN}; veteran and search"),
-        ("play {} --public", "--public: expected --transcript with it, found none"),
-        ("advise {} --weights 1", "--weights: expected a weight for each of the 2 sets"),
-        ("advise {} --weights 0,0", "--weights: expected weights of 0 or more, at least one above"),
-        ("advise {} --weights 1,x", "argument --weights: expected numbers separated by commas"),
-        ("advise {} --own-weights 1,2,3", "--own-weights: expected a weight for each of the 2 set"),
-        ("advise {} --shown 'Powr Stone'", "--shown: expected a hidden item (did you mean Power"),
-        ("advise {} --shown 'Dispel Scroll' 'Dispel Scroll'", "--shown: expected items that are"),
-        (
-            "advise {} --shown 'dispeller/Dispel Scroll' --weights 1,0",
-            "--weights: expected a weight above 0 for a set with the items shown, found 1,0",
-        ),
-        ("advise {} --power 0", "secrets: expected a decision, found the end"),
-        ("advise hidden-stone --weights 1", "--weights: expected none, because the dispeller"),
-        (
-            "advise hidden-phases --shown 'Dispel Scroll'",
-            f"--shown: expected one of caster/{SCROLL}, ",
-        ),
-        ("advise archmage-duel --shown 'Dispel Scroll'", "--shown: expected a hidden item (there"),
-    ],
-)
+    [("play {} --opponent optimal", f"opponent optimal: {NOTHING_HIDDEN}; veteran and search"),
+     ("play {} --public", "--public: expected --transcript with it, found none"),
+     ("advise {} --weights 1", "--weights: expected a weight for each of the 2 sets"),
+     ("advise {} --weights 0,0", "--weights: expected weights of 0 or more, at least one above"),
+     ("advise {} --weights 1,x", "argument --weights: expected numbers separated by commas"),
+     ("advise {} --own-weights 1,2,3", "--own-weights: expected a weight for each of the 2 set"),
+     ("advise {} --shown 'Powr Stone'", "--shown: expected a hidden item (did you mean Power"),
+     ("advise {} --shown 'Dispel Scroll' 'Dispel Scroll'", "--shown: expected items that are"),
+     ("advise {} --shown 'dispeller/Dispel Scroll' --weights 1,0",
+      "--weights: expected a weight above 0 for a set with the items shown, found 1,0"),
+     ("advise {} --power 0", "secrets: expected a decision, found the end"),
+     ("advise hidden-stone --weights 1", "--weights: expected none, because the dispeller"),
+     ("advise hidden-phases --shown 'Dispel Scroll'",
+      f"--shown: expected one of caster/{SCROLL}, "),
+     ("advise archmage-duel --shown 'Dispel Scroll'", "--shown: expected a hidden item (there")],
+)  # fmt: skip
 def test_bad_input_is_one_line(commands: CommandLine, file: str, line: str, message: str) -> None:
     assert commands.error(line.format(file)).startswith(message)
 

@@ -43,18 +43,3 @@ def test_the_enemy_may_be_a_list_too(commands: CommandLine) -> None:
 def test_a_list_may_be_pasted(commands: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(LIST.encode())))
     assert "Swordsmen" in commands.output("import - --out pasted.toml")
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("import missing.txt", "missing.txt: expected an army list, found No such file"),
-        ("import .", ".: expected an army list, found a folder"),
-        ("import empty.txt", "empty.txt: expected a line for each unit"),
-        ("import list.txt --out no/such.toml", "--out: expected a file in a folder that exists"),
-        ("import - --enemy -", "--enemy: expected another file"),
-    ],
-)
-def test_bad_input_is_one_line(line: str, message: str, commands: CommandLine) -> None:
-    Path("empty.txt").touch()
-    assert message in commands.error(line)

@@ -1,6 +1,5 @@
 """``odds``: numbers match the rules and the engine, and the HTML page is safe."""
 
-import sys
 from fractions import Fraction
 from html import unescape
 from html.parser import HTMLParser
@@ -19,7 +18,6 @@ from wfb_gym.rules.casting import Casting, casting_probabilities
 from wfb_gym.rules.dice import FACES, roll_counts
 from wfb_gym.rules.dispelling import dispel_chance
 from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
-from wfb_gym.transcripts import record, write
 from wfb_gym.view.odds import DISPEL_DICE, SpellOdds
 from wfb_gym.view.odds_sheet import OddsSheet, odds_sheet
 
@@ -229,15 +227,3 @@ def test_the_sheet_is_written_for_an_army_with_spells(commands: CommandLine) -> 
     assert spells == ["Fire Ball", "Fiery Blast"]
     message = "--side: expected an army with spells"
     assert message in commands.error("odds archmage-duel --side dispeller")
-
-
-def test_without_jinja_the_error_names_the_extra(
-    commands: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(record("apprentice", "greedy", "greedy", seed=1), Path("battle.jsonl"))
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    for name in [name for name in sys.modules if name.startswith("wfb_gym.render.")]:
-        monkeypatch.delitem(sys.modules, name)
-    for line in ("odds apprentice", "replay battle.jsonl"):
-        message = commands.error(f"{line} --html page.html")
-        assert message == '--html: HTML pages need Jinja: pip install "wfb-gym[html]"'

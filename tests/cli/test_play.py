@@ -1,7 +1,6 @@
 """``play`` and ``replay``: a person plays, with the answers typed in advance."""
 
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -218,13 +217,6 @@ def test_another_player_is_suggested_if_optimal_cannot_play(
     monkeypatch.setattr("wfb_gym.transcripts.game.make_seeded_chooser", refuse)
     reply = "optimal: it does not fit; phase-search plays scenarios of any size"
     assert commands.error("play border-skirmish --opponent optimal").endswith(reply)
-
-
-def test_a_missing_library_is_one_line(commands: CommandLine, monkeypatch: Patch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    monkeypatch.delitem(sys.modules, "wfb_gym.players.learned", raising=False)
-    line = "play apprentice --seat dispeller --opponent apprentice/caster"
-    assert 'pip install "wfb-gym[train]"' in commands.error(line)
 
 
 def test_odds_match_the_rules_and_the_solver() -> None:

@@ -90,19 +90,3 @@ def test_a_friend_and_a_situation_are_named() -> None:
 def test_lists_of_the_web_ui_need_no_points() -> None:
     scenario = scenario_of_lists(PositionRequest(wizard=[["1", "Fire Ball"]]))
     assert scenario.caster.wizards[0].candidate_spells[0].worth == 14.0
-
-
-@pytest.mark.parametrize(
-    ("options", "reply"),
-    [
-        ("--wizard 2 'Fire Ball' --target 'orc boys'", "(did you mean Orc Boyz?)"),
-        ("--wizard 2 'Fire Ball' --target '0 Orc Boyz'", "expected 1 to 200 models"),
-        ("--wizard 2 'Fire Ball=3' --target 'Orc Boyz'", "expected --wizard with a spell of a"),
-        ("archmage-duel --target 'Orc Boyz'", "and no scenario, found Orc Boyz"),
-        ("--wizard 2 'Commandment of Brass' --target 'Orc Boyz'", "that Commandment of Brass can "),
-    ],
-)
-def test_impossible_targets_are_explained(commands: CommandLine, options: str, reply: str) -> None:
-    message = commands.error(f"advise {options}")
-    assert "--target: " in message
-    assert reply in message

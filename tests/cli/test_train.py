@@ -1,7 +1,6 @@
 """`wfb_gym train`: a policy learns, is graded exactly, and is stored with its learning curve."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -37,8 +36,3 @@ def test_the_same_seed_gives_the_same_scores(commands: CommandLine) -> None:
 def test_bad_input_is_one_line(commands: CommandLine, arguments: str, words: str) -> None:
     assert words in commands.error(f"train {arguments}")
     assert not any(Path().iterdir())
-
-
-def test_a_missing_extra_is_named(commands: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
-    assert 'pip install "wfb-gym[train]"' in commands.error("train apprentice")
