@@ -33,12 +33,10 @@ def put(env: Any, battle: Battle) -> None:
 
 def same_for(agent: str, one: Any, two: Any) -> bool:
     """Return whether an agent has the same observation, mask and rewards in both environments."""
-    assert one.agent_selection == two.agent_selection
-    assert one.rewards == two.rewards
-    assert one.terminations == two.terminations
-    masks = [env.infos[agent]["action_mask"] for env in (one, two)]
-    seen = [env.observe(agent) for env in (one, two)]
-    return bool(np.array_equal(masks[0], masks[1]) and np.array_equal(seen[0], seen[1]))
+    for name in ("agent_selection", "rewards", "terminations"):
+        assert getattr(one, name) == getattr(two, name)
+    seen, other = ((env.infos[agent]["action_mask"], env.observe(agent)) for env in (one, two))
+    return all(map(np.array_equal, seen, other))
 
 
 @pytest.mark.parametrize("name", ["both", "luck", "ruin", "in play", "three spells"])

@@ -12,10 +12,10 @@ from wfb_gym.transcripts.game import Game, Steps
 DUEL = load_scenario("archmage-duel")
 
 
-def play_best_guess(game: Game) -> None:
-    """Play to the end with the last legal action of every decision."""
+def play_best_guess(game: Game, most: int = 10_000) -> None:
+    """Play to the end, or to a number of decisions, with the last legal action of each."""
     list(game.play_on())
-    while not game.battle.is_over:
+    while not game.battle.is_over and len(game.decisions) < most:
         game.act(max(game.choices()))
         list(game.play_on())
 
@@ -79,14 +79,10 @@ def test_illegal_decisions_are_rejected() -> None:
 @pytest.mark.parametrize("opponent", ["random", "veteran:0.3", "archmage-duel/dispeller"])
 def test_a_resumed_game_continues_like_the_original_even_after_undo(opponent: str) -> None:
     original = Game(DUEL, 0, opponent, seed=6)
-    list(original.play_on())
-    while not original.battle.is_over and len(original.decisions) < 4:
-        original.act(max(original.choices()))
-        list(original.play_on())
+    play_best_guess(original, most=4)
     resumed = Game(DUEL, 0, opponent, original.seed)
     resumed.resume(original.steps())
-    assert resumed.events == original.events
-    assert resumed.decisions == original.decisions
+    assert (resumed.events, resumed.decisions) == (original.events, original.decisions)
     assert resumed.steps() == original.steps()
     assert resumed.narrated.visible.key() == original.narrated.visible.key()
     if "/" not in opponent:  # networks sample with a generator of their own
