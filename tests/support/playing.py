@@ -30,7 +30,7 @@ EVERY_SCENARIO = [
     pytest.param(name, marks=[pytest.mark.slow] * (load_scenario(name).phases > 10))
     for name in bundled_scenarios()
 ]
-"""Names of the bundled scenarios, as parameters of tests; those of many phases are slow."""
+"""Names of the bundled scenarios, as parameters of tests; scenarios of many phases are slow."""
 MOST_STEPS = 2000
 
 

@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Page
 
+from tests.web.layout import assert_phone
+
 _FIND = """
 () => {
   const found = [], shown = (each) => each.checkVisibility({ visibilityProperty: true });
@@ -46,3 +48,9 @@ def barriers(page: Page) -> list[str]:
     """Return the barriers for keyboards and screen readers, such as controls without a name."""
     found: list[str] = page.evaluate(_FIND)
     return found
+
+
+def assert_accessible(page: Page) -> None:
+    """Assert that a page has no barriers, and that phones show its whole width."""
+    assert barriers(page) == []
+    assert_phone(page)

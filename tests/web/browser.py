@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -29,12 +29,10 @@ SIZES = {"desk": (1400, 900), "phone": (360, 780)}
 
 WAIT = 180_000
 """Timeout in milliseconds of steps that may compile code, on a busy machine."""
-BROWSER_TESTS = [
-    pytest.mark.needs("nicegui"),
-    pytest.mark.skipif(
-        CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
-    ),
-]
+IN_CHROMIUM = pytest.mark.skipif(
+    CHROMIUM is None, reason="no Chromium: apt-get install chromium, or put one on the PATH"
+)
+BROWSER_TESTS = [pytest.mark.needs("nicegui"), IN_CHROMIUM]
 """Marks for modules of tests in a browser."""
 OpenPage = Callable[..., "Page"]
 """The fixture `open_page`: opens an address in a new tab and returns its page."""
@@ -67,12 +65,8 @@ def served(
         environment.pop("WFB_GYM_HISTORY_DIR", None)  # so that the history is in this folder too
         # With pytest's variables NiceGUI would look for its own test plugin.
         environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
-        server = stack.enter_context(
-            subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                env=environment,
-            )
-        )  # fmt: skip
+        pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        server = stack.enter_context(subprocess.Popen(command, env=environment, **pipes))
         try:
             assert server.stdout is not None
             lines: list[str] = []

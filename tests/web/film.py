@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Locator, Page, sync_playwright
@@ -122,9 +122,8 @@ class Film:
         for number, image in enumerate(self.images):
             sheet.paste(image, (0, number * height))
         palette = sheet.quantize(96)  # few colours make a small file
-        first, *more = (
-            image.quantize(palette=palette, dither=Image.Dither.NONE) for image in self.images
-        )
+        keys: Any = {"palette": palette, "dither": Image.Dither.NONE}
+        first, *more = (image.quantize(**keys) for image in self.images)
         times = [*self.times[:-1], 4000]
         first.save(path, save_all=True, append_images=more, duration=times, loop=0, optimize=True)
 
@@ -190,10 +189,9 @@ def play(film: Film, steps: Iterable[Step]) -> None:
 def main() -> None:
     with served() as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(
-            viewport={"width": round(SIZE[0] / ZOOM), "height": round(SIZE[1] / ZOOM)},
-            device_scale_factor=ZOOM,
-        )
+        width, height = (round(each / ZOOM) for each in SIZE)
+        viewport: Any = {"width": width, "height": height}
+        page = browser.new_page(viewport=viewport, device_scale_factor=ZOOM)
         page.set_default_timeout(180_000)
         page.goto(address)
         shoot(page)

@@ -8,23 +8,23 @@ from tests.web.browser import SIZES
 
 
 def start(
-    page: Page,
-    *,
-    seat: str = "caster",
-    scenario: str = "",
-    opponent: str = "",
-    wait: bool = True,
+    page: Page, *, seat: str = "caster", scenario: str = "", opponent: str = "", wait: bool = True
 ) -> None:
     if scenario:
         choose_scenario(page, scenario)
-    for label, name in (("Your seat", seat), ("Opponent", opponent)):
-        if name:
-            page.get_by_role("combobox", name=label, exact=True).click()
-            page.get_by_role("option", name=name, exact=True).click()
+    choose_options(page, {"Your seat": seat, "Opponent": opponent})
     page.get_by_label("Seed of the dice").fill("3")
     page.get_by_role("button", name="Play").click()
     if wait:
         page.locator("button.choice").first.wait_for()
+
+
+def choose_options(page: Page, options: dict[str, str]) -> None:
+    """Choose options by the labels of their fields; an empty one is left as it is."""
+    for label, name in options.items():
+        if name:
+            page.get_by_role("combobox", name=label, exact=True).click()
+            page.get_by_role("option", name=name, exact=True).click()
 
 
 def choose_scenario(page: Page, name: str) -> None:

@@ -1,19 +1,14 @@
 """Keyboard, screen reader and narrow windows, in a real browser."""
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.web.accessibility import barriers
+from tests.web.accessibility import assert_accessible, barriers
 from tests.web.browser import BROWSER_TESTS, OpenPage
 from tests.web.layout import assert_phone
 from tests.web.playing import choose, press, start
 
 pytestmark = BROWSER_TESTS
-
-
-def check(page: Page) -> None:
-    assert barriers(page) == []
-    assert_phone(page)
 
 
 def test_barriers_are_found(open_page: OpenPage) -> None:
@@ -30,19 +25,19 @@ def test_every_page_has_names_headings_and_landmarks(open_page: OpenPage) -> Non
     page.get_by_role("button", name="Play", exact=True).wait_for()
     for kind in ("Bundled", "Army list", "Army builder", "Own file", "Wizards", "Position"):
         page.get_by_text(kind, exact=True).click()
-        check(page)
+        assert_accessible(page)
     page.get_by_text("Bundled", exact=True).click()
     start(page, scenario="border-skirmish")
     press(page, "Odds")
     press(page, "Advice")
     page.locator(".advice").wait_for()
-    check(page)
+    assert_accessible(page)
     choose(page, 1)
     page.locator(".map .legal").first.wait_for()
-    check(page)
+    assert_accessible(page)
     press(page, "Review")
     page.locator(".wfb-review[data-ready]").wait_for()
-    check(page)
+    assert_accessible(page)
 
 
 def test_a_duel_is_played_with_the_keyboard_only(open_page: OpenPage) -> None:

@@ -9,20 +9,13 @@ from wfb_gym.scenario.documents import parse_toml
 from wfb_gym.scenario.profiles import bundled_armies
 from wfb_gym.scenario.sizes import UNITS, WIZARDS
 from wfb_gym.scenario.spells import lore_spells
-from wfb_gym.web.army_document import (
-    BuiltArmy,
-    BuiltUnit,
-    BuiltWizard,
-    casters,
-    levels,
-    new_army,
-    scenario_text,
-    units,
-)
+from wfb_gym.web import army_document
+from wfb_gym.web.army_document import BuiltArmy, BuiltUnit, BuiltWizard, new_army
 
 
 def built(*armies: BuiltArmy, phases: int = 2) -> Scenario:
-    return scenario_from_dict(parse_toml(scenario_text(armies, phases), "built"), "built")
+    text = army_document.scenario_text(armies, phases)
+    return scenario_from_dict(parse_toml(text, "built"), "built")
 
 
 @pytest.mark.parametrize("army", bundled_armies())
@@ -40,13 +33,14 @@ def test_every_list_gives_an_army_to_begin_with(army: str) -> None:
 @pytest.mark.parametrize("army", bundled_armies())
 def test_the_largest_army_of_every_profile_fits(army: str) -> None:
     first = new_army("empire")
-    for name, profile in casters(army).items():
-        for level in levels(profile) or [1]:
+    units = army_document.units(army).values()
+    for name, profile in army_document.casters(army).items():
+        for level in army_document.levels(profile) or [1]:
             lore = profile.lores[0] if profile.lores else ""
             spells = [each.name for each in lore_spells() if each.lore == lore][:1]
             number = WIZARDS if level < 4 else 5  # with more, there are too many power dice
             wizards = [BuiltWizard(name, level, lore, spells, unit=-1) for _ in range(number)]
-            listed = [BuiltUnit(each.name, each.max_models) for each in units(army).values()]
+            listed = [BuiltUnit(each.name, each.max_models) for each in units]
             large = BuiltArmy(army, wizards, (listed * UNITS)[:UNITS])
             scenario = built(first, large, phases=1)
             assert len(scenario.dispeller.characters) == number

@@ -5,10 +5,9 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.support.pages import ROOT
-from tests.web.accessibility import barriers
+from tests.web.accessibility import assert_accessible
 from tests.web.browser import BROWSER_TESTS, OpenPage
 from tests.web.contrast import low_contrast
-from tests.web.layout import assert_phone
 from tests.web.playing import press, start
 
 pytestmark = BROWSER_TESTS
@@ -48,9 +47,8 @@ def test_a_pasted_list_is_read_corrected_and_played_on_a_phone(open_page: OpenPa
     expect(report).to_contain_text("Captain")
     page.get_by_text("Mapped:").click()
     page.get_by_text("Scenario file of these armies (TOML)").locator("visible=true").click()
-    assert barriers(page) == []
+    assert_accessible(page)
     assert low_contrast(page) == []
-    assert_phone(page)
     text = page.get_by_label("Scenario file, edited", exact=True)
     text.fill(text.input_value().replace('name = "empire-2000-pts"', 'name = "edited"'))
     start(page, seat="", opponent="random")

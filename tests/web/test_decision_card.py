@@ -20,10 +20,8 @@ def test_the_last_rolls_are_above_the_decision_and_announced(open_page: OpenPage
     assert events.last.inner_text() == newest
     assert recent.locator(".thrown .die").count() > 0
     assert "throws 2 dice" in events.first.inner_text()
-    tops = [
-        page.locator(part).first.bounding_box()["y"]  # type: ignore[index]
-        for part in (".recent", ".question", ".log", ".armies")
-    ]
+    parts = (page.locator(part).first for part in (".recent", ".question", ".log", ".armies"))
+    tops = [each.bounding_box()["y"] for each in parts]  # type: ignore[index]
     assert tops == sorted(tops)
 
 

@@ -48,12 +48,10 @@ def test_a_game_continues_after_the_server_was_restarted(tmp_path: Path, setup: 
     game = started(Games(tmp_path), setup=setup)
     if not game.session.is_over:
         act(game)
-    restored = opened(Games(tmp_path), game.key).session
-    assert restored.game.events == game.session.game.events
-    assert restored.game.decisions == game.session.game.decisions
-    assert restored.game.seed == game.session.game.seed
-    assert restored.scenario == game.session.scenario
-    assert restored.question == game.session.question
+    found, expected = opened(Games(tmp_path), game.key).session, game.session
+    assert (found.scenario, found.question) == (expected.scenario, expected.question)
+    for name in ("events", "decisions", "seed"):
+        assert getattr(found.game, name) == getattr(expected.game, name)
 
 
 def test_every_change_is_saved(tmp_path: Path) -> None:
@@ -89,9 +87,8 @@ def test_pages_share_a_game_also_while_it_is_set_up(tmp_path: Path) -> None:
         return await open_often(games, games.start(ANNA, APPRENTICE))
 
     found = asyncio.run(start_and_open(Games(tmp_path)))
-    assert len(set(map(id, found))) == 1
     restored = asyncio.run(open_often(Games(tmp_path), found[0].key))
-    assert len(set(map(id, restored))) == 1
+    assert len(set(map(id, found))) == len(set(map(id, restored))) == 1
 
 
 def test_a_game_that_a_page_shows_is_never_loaded_twice(

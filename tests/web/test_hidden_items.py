@@ -8,16 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.support.hidden import SCROLL, STONE, kinds
+from tests.support.hidden import SCROLL, STONE, kinds, other_deals
 from wfb_gym.engine.actions import FIRST_ITEM, FIRST_REROLL
-from wfb_gym.engine.hidden_items import may_be_kind
 from wfb_gym.engine.state import Node
 from wfb_gym.render.html import army_blocks, score_html, step_html
 from wfb_gym.scenario import Scenario, hidden_scenarios, load_scenario, scenario_from_dict
 from wfb_gym.transcripts import Event, NarratedBattle, read, replay
 from wfb_gym.transcripts.mixtures import Mixer
 from wfb_gym.transcripts.transcript import text_of
-from wfb_gym.view.hidden_sets import ALL_ARMIES, dealt_words, hidden_sets
+from wfb_gym.view.hidden_sets import ALL_ARMIES, dealt_words
 from wfb_gym.web import session as web_session
 from wfb_gym.web.session import Session, Setup
 
@@ -61,14 +60,11 @@ def shown(session: Session, *, advice: bool = False) -> list[object]:
 def twins(session: Session) -> Iterator[Session]:
     """Yield the same play after each consistent deal of the enemy, with another seed."""
     game, enemy = session.game, 1 - session.game.seat
-    battle = game.battle
-    for each in hidden_sets(session.scenario.armies[enemy]):
-        is_it = battle.state.hidden_set[enemy] == each.kind + 1
-        if is_it or not may_be_kind(battle.packed, battle.state, enemy, each.kind):
-            continue
+    for deal in other_deals(game.battle, enemy):
+        kind = int(deal.state.hidden_set[enemy]) - 1
         twin = start(session.scenario, game.seat, game.seed + 1000, game.opponent)
         twin.game.narrated = NarratedBattle(session.scenario)
-        twin.game.events = list(replayed(session, twin.game.narrated, enemy, each.kind))
+        twin.game.events = list(replayed(session, twin.game.narrated, enemy, kind))
         twin.game._checkpoints = game._checkpoints
         yield twin
 
@@ -76,12 +72,9 @@ def twins(session: Session) -> Iterator[Session]:
 def replayed(session: Session, narrated: NarratedBattle, enemy: int, kind: int) -> Iterator[Event]:
     """Play the events again with other deals of the enemy."""
     for event in session.game.events:
-        if event.node == Node.DEAL and event.army == enemy:
-            yield narrated.resolve(kind)
-        elif event.kind == "roll":
-            yield narrated.resolve(event.code, event.faces)
-        else:
-            yield narrated.act(event.code)
+        is_deal = event.node == Node.DEAL and event.army == enemy
+        code = (kind, ()) if is_deal else (event.code, event.faces)
+        yield narrated.resolve(*code) if event.kind == "roll" else narrated.act(event.code)
 
 
 def play(session: Session, rng: np.random.Generator) -> Iterator[None]:
@@ -164,10 +157,8 @@ def test_advice_is_a_mixture_until_the_deals_are_known() -> None:
             assert words.endswith("Points still to come for you: exact.") == is_known
             known += is_known
             texts = {each.text: code for code, each in session.game.choices().items()}
-            baits = [
-                texts[each] for each in ("throw 2 dice", "cast Fire Ball (5+)") if each in texts
-            ]
-            session.act((baits or list(texts.values()))[0])
+            baits = texts.get("throw 2 dice", texts.get("cast Fire Ball (5+)"))
+            session.act(next(iter(texts.values())) if baits is None else baits)
         if known:
             break
     assert known

@@ -7,9 +7,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.pages import ROOT
+from tests.web import playing
 from tests.web.browser import BROWSER_TESTS, OpenPage
 from tests.web.layout import assert_fits, assert_phone
-from tests.web.playing import choose, choose_scenario, play_to_the_end, press, resize, start
+from tests.web.playing import choose, play_to_the_end, press, resize, start
 from wfb_gym.cli import main
 from wfb_gym.transcripts import read, record, replay, write
 
@@ -27,17 +28,12 @@ dispel_dice = 1
 """
 FIELD = """
 name = "field"
-[battlefield]
-width = 72.0
-depth = 48.0
+battlefield = { width = 72.0, depth = 48.0 }
 [caster]
 power_dice = 3
-[[caster.wizards]]
-name = "Mage"
-level = 2
-position = [36.0, 20.0]
-facing = 0.0
-spells = [{ name = "Fire Ball" }]
+wizards = [
+  { name = "Mage", level = 2, position = [36.0, 20.0], facing = 0.0, spells = ["Fire Ball"] },
+]
 [dispeller]
 dispel_dice = 2
 units = [
@@ -182,11 +178,8 @@ def test_bad_input_is_answered_and_names_are_text(open_page: OpenPage) -> None:
 def test_the_form_describes_its_choices(open_page: OpenPage) -> None:
     page = open_page()
     about = page.locator(".about:visible")
-    choose_scenario(page, "border-skirmish")
-    choices = (("Your seat", "dispeller"), ("Opponent", "optimal"))
-    for label, name in choices:
-        page.get_by_role("combobox", name=label, exact=True).click()
-        page.get_by_role("option", name=name, exact=True).click()
+    playing.choose_scenario(page, "border-skirmish")
+    playing.choose_options(page, {"Your seat": "dispeller", "Opponent": "optimal"})
     for text in (
         "Empire against Chaos, a wizard and four units a side, six phases. A battle of 6 phases",
         "You lead Marauding Band. The enemy casts spells",
@@ -355,11 +348,12 @@ def test_files_of_a_review_and_an_odds_sheet(open_page: OpenPage, tmp_path: Path
         assert_fits(page)
     assert all(one != other for one, other in itertools.pairwise(seen))
     link = page.locator(".worst a").first
+    place = link.get_attribute("data-go") or ""
     link.click()
-    expect(review).to_have_attribute("data-at", link.get_attribute("data-go") or "")
+    expect(review).to_have_attribute("data-at", place)
     expect(page.locator(".verdict")).to_contain_text("Gave away")
     page.get_by_label("one back").click()
-    expect(review).not_to_have_attribute("data-at", link.get_attribute("data-go") or "")
+    expect(review).not_to_have_attribute("data-at", place)
     page.goto((ROOT / "docs" / "examples" / "border-skirmish.html").as_uri())
     for at in (0, 20, 51):
         slider.fill(str(at))

@@ -4,19 +4,17 @@ import re
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.web.accessibility import barriers
+from tests.web.accessibility import assert_accessible
 from tests.web.browser import BROWSER_TESTS, OpenPage
 from tests.web.contrast import low_contrast
-from tests.web.layout import assert_phone
 from tests.web.playing import choose, play_to_the_end, press, resize, start
 
 pytestmark = BROWSER_TESTS
 
 
 def check(page: Page) -> None:
-    assert barriers(page) == []
+    assert_accessible(page)
     assert low_contrast(page) == []
-    assert_phone(page)
 
 
 def share(page: Page) -> str:
@@ -51,10 +49,8 @@ def test_mistakes_become_puzzles_here_and_on_the_practice_page(
     check(page)
     page.reload()  # the review again, but it is the same game
     press(page, "Learn from your mistakes")
-    first, result = (
-        page.locator('.puzzles button.choice:not([data-choice="0"])').first,
-        page.locator("[aria-live]:visible"),
-    )
+    first = page.locator('.puzzles button.choice:not([data-choice="0"])').first
+    result = page.locator("[aria-live]:visible")
     expect(first).to_be_focused()
     count = puzzle_count(page)
     assert count > 1
@@ -85,9 +81,8 @@ def test_mistakes_become_puzzles_here_and_on_the_practice_page(
     choose_in_puzzle(page, best)
     expect(result).to_contain_text("Right: no choice is better.")
     page.reload()
-    expect(page.locator(".puzzles h2", has_text="Puzzle 1")).to_have_text(
-        f"Puzzle 1 of {count - 1}"
-    )
+    title = page.locator(".puzzles h2", has_text="Puzzle 1")
+    expect(title).to_have_text(f"Puzzle 1 of {count - 1}")
     for _ in range(count - 1):
         press(page, "Show the solution")
         page.get_by_role("button", name=re.compile("Next puzzle|Finish")).click()

@@ -15,26 +15,14 @@ pytestmark = pytest.mark.needs("nicegui")
 SOCKET = "/_nicegui_ws/socket.io/?EIO=4&transport=polling"
 UPLOAD = "/_nicegui/client/x/upload/1"
 UPGRADE = {
-    "Connection": "Upgrade",
-    "Upgrade": "websocket",
-    "Sec-WebSocket-Version": "13",
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
     "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
-}
+}  # fmt: skip
 MALFORMED = (
-    '42["event",{}]',
-    '42["event",null]',
-    '42["event"]',
-    "42[{}]",
-    '42["handshake",{"client_id":[]}]',
-    '42["ack",5]',
-    '42["log",{"client_id":1}]',
-    '42["javascript_response",{}]',
-    '42{"a":1}',
-    "42[",
-    "4",
-    '45-["x"]',
-    '451-["event",{"_placeholder":true,"num":0}]',
-)
+    '42["event",{}]', '42["event",null]', '42["event"]', "42[{}]", '42["ack",5]', '42{"a":1}',
+    '42["handshake",{"client_id":[]}]', '42["log",{"client_id":1}]', "42[", "4", '45-["x"]',
+    '42["javascript_response",{}]', '451-["event",{"_placeholder":true,"num":0}]',
+)  # fmt: skip
 """Packets of Socket.IO; 42 is an event."""
 
 

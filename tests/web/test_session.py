@@ -16,18 +16,8 @@ from wfb_gym.seats import SEATS
 from wfb_gym.solver import normalised_score
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.view.hidden_sets import ALL_ARMIES
-from wfb_gym.web.session import (
-    BY_STRENGTH,
-    OPPONENTS,
-    Session,
-    Setup,
-    check_opponent,
-    describe_opponent,
-    describe_scenario,
-    describe_seat,
-    scenario_from_text,
-    scenario_of,
-)
+from wfb_gym.web import session as sessions
+from wfb_gym.web.session import Session, Setup, check_opponent, scenario_from_text, scenario_of
 
 
 def start(setup: Setup) -> Session:
@@ -41,9 +31,7 @@ def test_a_phase_is_played_and_undone() -> None:
     assert texts[:2] == ["stop casting", "cast Fire Ball (5+)"]
     advice = session.advice()
     assert list(advice.marks) == list(session.game.choices())
-    assert advice.words == (
-        "Best: cast Burning Head (9+) on 3 dice (9.68 points). Points still to come for you: exact."
-    )
+    assert advice.words.startswith("Best: cast Burning Head (9+) on 3 dice (9.68 points). Points ")
     assert advice.best is not None
     assert session.game.choices()[advice.best].text == "cast Burning Head (9+)"
     assert advice.dice == 3
@@ -128,26 +116,21 @@ def test_opponents_are_those_of_the_registry_and_described(monkeypatch: pytest.M
     for name in ("", "model.zip", "../x.npz", "vetran"):
         with pytest.raises(ValueError, match="opponent: expected one of"):
             check_opponent(name)
-        assert describe_opponent(name) == ""
-    described = {name: describe_opponent(name) for name in OPPONENTS}
+        assert sessions.describe_opponent(name) == ""
+    described = {name: sessions.describe_opponent(name) for name in sessions.OPPONENTS}
     assert all(each.partition(" Strength")[0].endswith(".") for each in described.values())
-    assert described["greedy"] == (
-        "Maximises the next roll and ignores all later rolls. "
-        "Strength: 3 of 6 (6 is the strongest)."
-    )
+    assert described["greedy"].endswith("rolls. Strength: 3 of 6 (6 is the strongest).")
     assert described["mcts"].endswith(" mcts:4 sets the number of simulations to 4.")
     assert described["apprentice/caster"] == "A network for the caster in apprentice."
     assert described["generalist"] == "A network for all scenarios."
-    assert describe_opponent("veteran:0.2") == described["veteran"]
+    assert sessions.describe_opponent("veteran:0.2") == described["veteran"]
     monkeypatch.setitem(policy_spec.SEARCHING, "newcomer", "decisions to look ahead")
     check_opponent("newcomer")
     with pytest.raises(ValueError, match="opponent: expected a whole number of decisions"):
         check_opponent("newcomer:/../model.zip")
     for seat in SEATS:  # the order of strength holds in a duel
-        scores = [
-            normalised_score("archmage-duel", name, seat=seat).score or 0.0
-            for name in BY_STRENGTH[:3]
-        ]
+        grades = (normalised_score("archmage-duel", k, seat=seat) for k in sessions.BY_STRENGTH[:3])
+        scores = [grade.score or 0.0 for grade in grades]
         assert scores == sorted(set(scores))
 
 
@@ -156,14 +139,14 @@ def test_scenarios_and_seats_are_described() -> None:
     found = {each["scenario"]: "too_large" in each for each in reversed(results["scenarios"])}
     assert sorted(found) == sorted(bundled_scenarios())
     for name, is_too_large in found.items():
-        assert ("too large to solve" in describe_scenario(load_scenario(name))) == is_too_large
-        assert ("perfect play" in describe_scenario(load_scenario(name))) != is_too_large
+        words = sessions.describe_scenario(load_scenario(name))
+        assert ("too large to solve" in words) == ("perfect play" not in words) == is_too_large
     for name in hidden_scenarios():
-        assert describe_scenario(load_scenario(name)).endswith("some items are hidden.")
+        assert sessions.describe_scenario(load_scenario(name)).endswith("some items are hidden.")
     enemy_casts = "The enemy casts spells, and you throw dispel dice to stop them."
     for scenario in (None, load_scenario("archmage-duel")):
-        assert describe_seat(1, scenario) == enemy_casts
-    battle = describe_seat(0, load_scenario("border-skirmish"))
+        assert sessions.describe_seat(1, scenario) == enemy_casts
+    battle = sessions.describe_seat(0, load_scenario("border-skirmish"))
     assert battle.startswith("You lead Border Watch. You throw power dice to cast spells")
     assert battle.endswith(" The armies change roles after each phase.")
 

@@ -19,14 +19,11 @@ def test_every_bundled_scenario_has_a_card_and_can_be_found(open_page: OpenPage)
     names = page.locator("label.scenario b").all_inner_texts()
     assert sorted(names) == sorted([*bundled_scenarios(), *hidden_scenarios()])
     card = cards.filter(has_text="border-skirmish")
-    expect(card.locator(".facts .tag")).to_have_text(
-        ["6 phases", "1 against 1 wizard", "4 against 4 units"]
-    )
+    facts = ["6 phases", "1 against 1 wizard", "4 against 4 units"]
+    expect(card.locator(".facts .tag")).to_have_text(facts)
     expect(card.locator("svg.battlefield")).to_be_visible()
-    assert page.locator("h3:visible").all_inner_texts()[:2] == [
-        "Duels of wizards 8",
-        "Battles on a battlefield 12",
-    ]
+    titles = page.locator("h3:visible").all_inner_texts()
+    assert titles[:2] == ["Duels of wizards 8", "Battles on a battlefield 12"]
     assert_phone(page)
     find = page.get_by_label("Find a scenario")
     find.fill("chaos 6 phases")
