@@ -66,6 +66,8 @@ def served(
         # With pytest's variables NiceGUI would look for its own test plugin.
         environment = {k: v for k, v in environment.items() if not k.startswith("PYTEST_")}
         pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        # Otherwise the server would ignore Ctrl-C if the tests do, as in a background job.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         server = stack.enter_context(subprocess.Popen(command, env=environment, **pipes))
         try:
             assert server.stdout is not None
