@@ -8,7 +8,6 @@ import pytest
 from tests.support.builders import Data, Game, aimed, army, game, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import ScenarioError
 
 from .facts import check
 from .test_laws import check_battle
@@ -101,16 +100,3 @@ def test_a_curse_without_damage_may_hit_its_caster() -> None:
     battle.works("Curse", "Spears")
     battle.roll(2, 1, 1)
     assert battle.points == 9 - 40
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        ({"target": "enemy_area", "damage": BURN}, "caster_damage: expected no value"),
-        ({"damage": BURN, "gains_wound": True}, "gains_wound: expected false with caster_damage"),
-        ({"damage": BURN, "caster_damage": {**HURT, "hits": "front_rank"}}, "expected dice, or"),
-    ],
-)
-def test_effects_that_are_rejected(keys: Data, message: str) -> None:
-    with pytest.raises(ScenarioError, match=message):
-        game(army(wizard(4, aimed(**{"caster_damage": HURT, **keys}))))

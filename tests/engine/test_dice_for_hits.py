@@ -10,7 +10,6 @@ import pytest
 from tests.support.builders import Data, Game, aimed, army, game, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import ScenarioError
 
 from .test_laws import check_battle
 from .test_spells_damage import Foe, wound_chance
@@ -115,21 +114,3 @@ def test_probabilities_and_samples_agree(models: int) -> None:
     hero = {"name": "Hero", "unit": "Spears"}
     battle = blast({"hits": "D3", "strength_dice": "D3"}, models=models, heroes=[hero])
     check_battle(battle.scenario, seed=1)
-
-
-@pytest.mark.parametrize(
-    ("damage", "message"),
-    [
-        ({"hits": "D6", "strength": 4, "strength_dice": "D6"}, "with strength_dice"),
-        ({"hits": "front_rank", "strength_dice": "D6"}, 'no value for hits = "front_rank"'),
-    ],
-)
-def test_strengths_that_are_rejected(damage: Data, message: str) -> None:
-    with pytest.raises(ScenarioError, match=message):
-        blast(damage)
-
-
-def test_several_victims_cannot_have_a_rolled_strength() -> None:
-    blast_all = aimed(target="enemy_area", damage={"hits": "D6", "strength_dice": "D6"})
-    with pytest.raises(ScenarioError, match="strength_dice: expected no value"):
-        game(army(wizard(4, blast_all)))

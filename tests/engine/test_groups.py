@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.builders import Data, Game, aimed, army, game, miscast, spell, unit, wizard
 from wfb_gym.engine.state import Node
-from wfb_gym.scenario import ScenarioError, scenario_from_dict
+from wfb_gym.scenario import scenario_from_dict
 
 from .facts import check
 from .titles import cast_with, castable, nominate
@@ -124,30 +124,6 @@ def test_one_spell_of_an_item_is_chosen_for_each_use() -> None:
     check(battle, points=3)
     battle.pass_until(2)
     assert castable(battle) == both
-
-
-@pytest.mark.parametrize(
-    ("spells", "message"),
-    [
-        ([spell(alternatives=[{"worth": 3.0}])], "casting_value: expected a value of its own"),
-        ([spell(alternatives=[{"casting_value": 7, "casts": 2}])], "casts: expected no value"),
-        ([spell(alternatives=[{"casting_value": 7, "name": "X"}])], "name: expected no value"),
-        ([spell(group="a"), spell("X", casts=2, group="a")], "casts: expected 1, as for the other"),
-        (
-            [{"name": "Fire Ball", "alternatives": [{"casting_value": 9}]}],
-            "alternatives: expected no value, because the lore",
-        ),
-    ],
-)
-def test_groups_that_are_rejected(spells: list[Data], message: str) -> None:
-    with pytest.raises(ScenarioError, match=message):
-        battle_with(*spells)
-
-
-@pytest.mark.parametrize("keys", [{}, {"spell": "Fire Ball", "spells": ["Fiery Blast"]}])
-def test_an_item_has_one_spell_or_a_list(keys: Data) -> None:
-    with pytest.raises(ScenarioError, match="expected either spell or spells"):
-        game(items=[{"name": "Book", "bound": {"power_level": 4, **keys}}])
 
 
 def test_a_scenario_with_alternatives_can_be_saved_and_read() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import PASS, Data
+from tests.support.builders import PASS
 from tests.support.hidden import (
     SCROLL,
     deal_randomly,
@@ -26,7 +26,7 @@ from wfb_gym.engine.hidden_items import (
 )
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, ScenarioError
+from wfb_gym.scenario import Scenario
 
 SCENARIOS = scenarios()
 ONE_SCROLL = kinds([], [SCROLL])
@@ -157,22 +157,3 @@ def public(battle: Battle) -> dict[str, Any]:
                 found[f"shown {army} {item}"] = shown_uses(battle.packed, battle.state, army, item)
                 found[f"most {army} {item}"] = uses_at_most(battle.packed, battle.state, army, item)
     return found
-
-
-@pytest.mark.parametrize(
-    ("sets", "expected"),
-    [
-        ([{"items": []}, {"items": ["Dispel Scrol"]}], "did you mean Dispel Scroll"),
-        ([{"items": []}, {"items": ["Wizard's Staff"]}], "does nothing before it is used"),
-        (
-            [{"items": []}, {"items": [SCROLL], "bearer": "Nobody"}],
-            "hidden\\[1\\].bearer: expected",
-        ),
-        ([{"items": []}, {"items": [SCROLL], "weight": -1.0}], "a number from 0 to"),
-        (kinds([], [SCROLL], weights=[0.0, 0.0]), "hidden: expected a weight above 0"),
-        (kinds(*[[SCROLL] * k for k in range(5)]), "hidden"),
-    ],
-)
-def test_sets_that_cannot_be_dealt_are_rejected(sets: list[Data], expected: str) -> None:
-    with pytest.raises(ScenarioError, match=expected):
-        hidden_scenario(dispeller=sets)

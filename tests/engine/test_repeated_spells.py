@@ -4,19 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    Data,
-    Game,
-    aimed,
-    army,
-    game,
-    lasting,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
-from wfb_gym.scenario import ScenarioError
+from tests.support.builders import Game, aimed, army, game, miscast, spell, unit, wizard
 
 from .titles import cast_with, castable, nominate
 
@@ -37,12 +25,6 @@ def test_each_attempt_is_counted_and_the_next_follows() -> None:
         points += cast_with(battle, title, 5)
     assert points == 30
     assert castable(battle) == ["Dart (5+)"]
-
-
-def test_a_failed_attempt_counts() -> None:
-    battle = repeated(casts=2)
-    cast_with(battle, "Bolt (5+), cast 1 of 2", 1)
-    assert castable(battle) == ["Bolt (5+), cast 2 of 2", "Dart (5+)"]
 
 
 def test_all_casts_return_in_the_next_phase() -> None:
@@ -96,16 +78,3 @@ def test_an_item_may_hold_several_casts_in_a_phase() -> None:
         battle.let_through()
     assert battle.points == 20
     assert battle.is_over
-
-
-@pytest.mark.parametrize(
-    "entry", [lasting(casts=2), spell(duration="one_turn", in_play=True, casts=2)]
-)
-def test_spells_that_cannot_be_repeated(entry: Data) -> None:
-    with pytest.raises(ScenarioError, match="casts: expected 1, as the spell"):
-        game(army(wizard(4, entry)))
-
-
-def test_the_casts_of_an_army_are_limited() -> None:
-    with pytest.raises(ScenarioError, match="at most 24 spells in an army"):
-        game(army(wizard(4, spell(casts=12), spell("Dart", casts=12), spell("Jolt"))))

@@ -44,10 +44,7 @@ def test_pieces_that_overlap_are_found(
     assert overlaps == ([] if keys is None else [keys])
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "beyond"),
-    [(2.4, 20.0, 0.1), (36.0, 48.02, 0.02)],
-)
+@pytest.mark.parametrize(("x", "y", "beyond"), [(2.4, 20.0, 0.1), (36.0, 48.02, 0.02)])
 def test_every_base_is_on_the_battlefield(x: float, y: float, beyond: float) -> None:
     (found,) = deployment((Unit("A", 5, 5, (x, y)),)).misplacements()
     assert (found.piece.name, found.other) == ("A", None)

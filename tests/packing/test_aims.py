@@ -266,8 +266,7 @@ def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
 
 
 @pytest.mark.parametrize(
-    "seed",
-    [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 50))],
+    "seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 50))]
 )
 def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
     """The same holds for a largest set of enemies within a radius."""

@@ -285,8 +285,7 @@ BEARS = {"heroes": [{"name": "Captain", "items": ["Ring of Flame"]}]}
 
 
 @pytest.mark.parametrize(
-    "armies",
-    [{"caster": KNOWS}, {"caster": ROLLS}, {"dispeller": KNOWS}, {"dispeller": BEARS}],
+    "armies", [{"caster": KNOWS}, {"caster": ROLLS}, {"dispeller": KNOWS}, {"dispeller": BEARS}]
 )
 def test_a_scenario_of_the_7th_edition_notes_that_its_lores_are_those_of_the_6th(
     armies: dict[str, Any],
