@@ -5,18 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    PASS,
-    Data,
-    Game,
-    army,
-    game,
-    lasting,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
+from tests.support.builders import Data, Game, army, game, lasting, miscast, spell, unit, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 
@@ -49,7 +38,7 @@ def test_a_bound_spell_needs_no_power_dice_and_its_power_level_is_the_number_to_
     check(battle, node=Node.DISPEL, number=4)
     battle.dispel(*faces)
     assert battle.points == points
-    twin.act(PASS)
+    twin.act(actions.PASS)
     assert twin.state.phase == 2  # it may stay unused
 
 
@@ -134,7 +123,7 @@ def test_a_ring_of_flame_holds_a_fire_ball() -> None:
     battle = bearer(0, heroes=rings, foe={"magic_resistance": 1}, phases=1)
     battle.nominate("Fire Ball")
     assert battle.state.number == 3
-    assert battle.act(PASS) == 0
+    assert battle.act(actions.PASS) == 0
     assert battle.node == Node.ROLL_STRIKE
     assert battle.roll(1, 6, 1, 1) == 6
     battle.act(battle.legal_actions()[-1])

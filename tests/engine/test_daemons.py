@@ -4,18 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    Data,
-    Game,
-    army,
-    game,
-    known,
-    lasting,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
+from tests.support.builders import Data, Game, army, game, lasting, miscast, spell, unit, wizard
 from wfb_gym.engine.state import Node
 
 from .facts import check
@@ -81,7 +70,7 @@ def test_the_last_model_takes_the_caster_with_it() -> None:
     assert battle.roll(2, 1, 1) == -15  # its points are the unit's, and not counted twice
     check(battle, wounds=0, level=0, in_play=set(), node=Node.END)
     side = daemons(2, spells=[lasting("Ward", in_play=True)])
-    battle = game(army(wizard(4, known("Fire Ball"), spell("Bolt"))), side, phases=2)
+    battle = game(army(wizard(4, {"name": "Fire Ball"}, spell("Bolt"))), side, phases=2)
     battle.works("Fire Ball")
     assert battle.roll(2, *(6, 1, 1) * 2) == 30
     assert battle.state.wounds[1, 0] == 0
@@ -89,14 +78,14 @@ def test_the_last_model_takes_the_caster_with_it() -> None:
 
 
 def test_a_spell_on_itself_is_cast_by_the_unit() -> None:
-    battle = horrors(spells=[known("Flaming Sword of Rhuin")], phases=1)
+    battle = horrors(spells=[{"name": "Flaming Sword of Rhuin"}], phases=1)
     battle.works("Flaming Sword of Rhuin")
     battle.stop()
     assert battle.points == 5
 
 
 def test_the_focal_model_is_no_target_beside_its_unit() -> None:
-    battle = game(army(wizard(4, known("Rule of Burning Iron"))), daemons())
+    battle = game(army(wizard(4, {"name": "Rule of Burning Iron"})), daemons())
     battle.nominate("Rule of Burning Iron")
     assert battle.node == Node.POOL_DICE
 
@@ -121,7 +110,7 @@ def test_daemons_whom_a_miscast_may_wound_are_not_forgotten() -> None:
     effect: Data = {"kind": "other_wizards_wounds", "dice": "D3"}
     horror = {"name": "Horror", "level": 2, "daemon_unit": "Imps", "spells": []}
     imps = [unit("Imps", 3, traits=["daemons"])]
-    mage = wizard(1, spell("Bolt"), known("Fire Ball"))
+    mage = wizard(1, spell("Bolt"), {"name": "Fire Ball"})
     own = army(mage, horror, units=imps, power_dice=2)
     assert game(own, army(), **miscast(effect)).state.unit_wounds[0, 0] == 3
     alone: Data = {"spells": mage["spells"], "base_contact": [{"side": "enemy", "models": 1}]}

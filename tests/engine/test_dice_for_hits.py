@@ -12,22 +12,13 @@ from wfb_gym import solver
 from wfb_gym.engine.state import Node
 
 from .test_laws import check_battle
-from .test_spells_damage import Foe, wound_chance
+from .test_spells_damage import Foe, mean_points, wound_chance
 
 D3, D6 = (1, 2, 3), (1, 2, 3, 4, 5, 6)
 HITS: dict[str, list[tuple[int, ...]]] = {
-    "1": [(1,)],
-    "2": [(2,)],
-    "3": [(3,)],
-    "D3": [D3],
-    "2D3": [D3, D3],
-    "D3+1": [D3, (1,)],
-    "D6": [D6],
-    "D6+1": [D6, (1,)],
-    "2D6": [D6, D6],
-    "3D6": [D6, D6, D6],
-    "4D6": [D6, D6, D6, D6],
-}
+    "1": [(1,)], "2": [(2,)], "3": [(3,)], "D3": [D3], "2D3": [D3, D3], "D3+1": [D3, (1,)],
+    "D6": [D6], "D6+1": [D6, (1,)], "2D6": [D6] * 2, "3D6": [D6] * 3, "4D6": [D6] * 4,
+}  # fmt: skip
 """Possible results of each part of the sum."""
 
 
@@ -45,20 +36,10 @@ def blast(damage: Data, *, models: int = 20, power: int = 4, **keys: Any) -> Gam
 
 def mean_wounds(hits: str, strengths: tuple[int, ...], most: int) -> F:
     """Return the mean wounds of one roll of hits that all have one Strength, at most `most`."""
-    mean = F(0)
-    for strength in strengths:
-        chance = wound_chance(Foe(toughness=4, armour=4), strength, True)
-        for number, weight in number_of_hits(hits).items():
-            law = {0: F(1)}
-            for _ in range(number):
-                after: dict[int, F] = {}
-                for wounds, p in law.items():
-                    more = min(most, wounds + 1)
-                    after[wounds] = after.get(wounds, F(0)) + p * (1 - chance)
-                    after[more] = after.get(more, F(0)) + p * chance
-                law = after
-            mean += weight * sum(k * p for k, p in law.items()) / len(strengths)
-    return mean
+    foe = Foe(most, toughness=4, armour=4, points=1.0)
+    chances = [wound_chance(foe, strength, True) for strength in strengths]
+    means = [mean_points(foe, number_of_hits(hits), each, flaming=False) for each in chances]
+    return sum(map(F, means), F(0)) / len(means)
 
 
 @pytest.mark.parametrize("hits", HITS)

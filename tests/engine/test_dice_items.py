@@ -5,18 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    Data,
-    Game,
-    army,
-    game,
-    known,
-    lasting,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
+from tests.support.builders import Data, Game, army, game, lasting, miscast, spell, unit, wizard
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_REROLL
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
@@ -179,7 +168,7 @@ def test_a_bound_spell_is_destroyed_only_if_the_roll_matters(
 
 def test_all_butchers_losing_a_spell_leaves_it_in_items() -> None:
     house = miscast({"kind": "spell_forgotten", "whose": "side"})
-    mage = wizard(2, known("Fire Ball"), items=["Ring of Flame"])
+    mage = wizard(2, {"name": "Fire Ball"}, items=["Ring of Flame"])
     battle = game(army(mage), army(units=[unit()], dispel_dice=0), phases=4, **house)
     battle.miscast("Fire Ball")
     assert battle.state.known[0] == 2

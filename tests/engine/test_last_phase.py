@@ -7,19 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.support.builders import (
-    PASS,
-    Data,
-    Game,
-    aimed,
-    army,
-    game,
-    known,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
+from tests.support.builders import PASS, Data, Game, aimed, army, game, miscast, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.state import Node
 
@@ -69,17 +57,17 @@ def test_a_battle_continues_in_its_last_phase_as_in_any(
 
 
 VICTORY_POINTS = {"scoring": "victory_points", "panic": False}
-BALL = known("Fire Ball")
+BALL = {"name": "Fire Ball"}
 FOE = army(dispel_dice=1, units=[unit(models=9)])
 SMALL = army(dispel_dice=1, units=[unit(models=3, wounds=2), unit("Giant", 1, wounds=5)])
 RANKS = army(dispel_dice=0, units=[unit(models=4, wounds=3), unit("Bows", 12)])
-REPLY = army(wizard(1, known("Dark Hand of Death"), name="Foe"), dispel_dice=0, units=[unit()])
+REPLY = army(wizard(1, {"name": "Dark Hand of Death"}, name="Foe"), dispel_dice=0, units=[unit()])
 IDLE = wizard(1, name="Idle", wounds=3, points=90.0)
-HEALER = wizard(1, known("Healing Hand"), name="Priest", points=50.0)
-HEALS_AND_BURNS = wizard(2, known("Healing Hand"), BALL, name="Priest", points=50.0)
-TWO_BALLS = army(wizard(2, BALL, known("Fiery Blast")), power_dice=3)
+HEALER = wizard(1, {"name": "Healing Hand"}, name="Priest", points=50.0)
+HEALS_AND_BURNS = wizard(2, {"name": "Healing Hand"}, BALL, name="Priest", points=50.0)
+TWO_BALLS = army(wizard(2, BALL, {"name": "Fiery Blast"}), power_dice=3)
 BOLT = army(wizard(2, aimed(damage={"hits": "2D6", "strength": 4})), power_dice=2)
-LINE = army(wizard(2, known("Burning Head"), BALL), power_dice=3)
+LINE = army(wizard(2, {"name": "Burning Head"}, BALL), power_dice=3)
 SPARKS = army(wizard(2, spell("Bolt"), wounds=3, points=99.0, general=True), power_dice=4)
 OTHERS: Data = {"kind": "other_wizards_wounds", "dice": "D3"}
 HIT: Data = {"kind": "caster_hit", "strength": 10}

@@ -1,22 +1,11 @@
 """Magic Resistance: dispel dice of a target against enemy spells."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    PASS,
-    Data,
-    Game,
-    aimed,
-    army,
-    game,
-    known,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
+from tests.support.builders import Game, aimed, army, game, known, miscast, spell, unit, wizard
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 
@@ -25,7 +14,7 @@ from .facts import check
 NO_DICE = actions.FIRST_DICE
 
 
-def resisting(dice: int = 0, own: str = "Fire Ball", heroes: Sequence[Data] = ()) -> Game:
+def resisting(dice: int = 0, own: str = "Fire Ball", heroes: Sequence[Any] = ()) -> Game:
     """Return a unit with Magic Resistance 2 and a plain one, against Fire Balls."""
     foes = [unit("Warded", 10, magic_resistance=2), unit("Plain", 10)]
     mage = wizard(4, known(own), known("Forked Lightning"))
@@ -57,14 +46,14 @@ def test_its_dice_join_those_of_the_pool_and_are_not_taken_from_it() -> None:
     battle = resisting(dice=1)
     cast_at(battle, "Fire Ball", "Warded")
     assert battle.state.dispel == 1
-    assert battle.legal_actions() == [PASS, NO_DICE, NO_DICE + 1]
+    assert battle.legal_actions() == [actions.PASS, NO_DICE, NO_DICE + 1]
     battle.act(NO_DICE + 1)
     assert battle.dice_to_roll == 3
     assert battle.state.dispel == 0
     battle.roll(2, 2, 3)
     check(battle, points=0, node=Node.NOMINATE)
     cast_at(battle, "Forked Lightning", "Warded")
-    assert battle.legal_actions() == [PASS, NO_DICE]
+    assert battle.legal_actions() == [actions.PASS, NO_DICE]
     battle.act(NO_DICE)
     assert battle.dice_to_roll == 2
     battle.roll(3, 4)
@@ -75,7 +64,7 @@ def test_it_helps_no_other_unit_and_not_against_irresistible_force() -> None:
     battle = resisting(dice=1)
     twin = battle.copy()
     cast_at(battle, "Fire Ball", "Plain")
-    assert battle.legal_actions() == [PASS, NO_DICE + 1]
+    assert battle.legal_actions() == [actions.PASS, NO_DICE + 1]
     battle.act(NO_DICE + 1)
     assert battle.dice_to_roll == 1
     twin.works("Fire Ball", "Warded")

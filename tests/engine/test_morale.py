@@ -9,14 +9,13 @@ import pytest
 
 from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
 from wfb_gym.engine.actions import FIRST_DICE
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.chance import outcome_of_roll
 from wfb_gym.engine.morale import points_of_flight_to_come
 from wfb_gym.engine.outcomes import OUTCOME_FAIL, OUTCOME_WORKS
 from wfb_gym.engine.state import Node, new_work_spaces
 
 from .enumeration import passing
-from .facts import check
+from .facts import check, mean_if_all_pass
 
 SPEARS, SCROLL = "Spears", "Dispel Scroll"
 FLED = {SPEARS, "Seer"}
@@ -448,20 +447,6 @@ def test_for_victory_points_units_without_magic_test_and_in_the_last_phase_too()
         check(battle, node=node, points=points)
 
 
-def points_of_passing(battle: Battle) -> float:
-    """Return the expected points of the rest of the battle if both players always pass."""
-    if battle.is_over:
-        return 0.0
-    after = battle.copy()
-    if battle.is_decision():
-        return after.act(PASS) + points_of_passing(after)
-    mean = 0.0
-    for outcome, chance in battle.chance_outcomes():
-        after = battle.copy()
-        mean += chance * (after.resolve(outcome) + points_of_passing(after))
-    return mean
-
-
 @pytest.mark.parametrize("lost", [0, 4, 13])
 @pytest.mark.parametrize("phases", [1, 2, 5])
 def test_points_of_flight_to_come_are_exact_if_both_players_pass(phases: int, lost: int) -> None:
@@ -473,7 +458,7 @@ def test_points_of_flight_to_come_are_exact_if_both_players_pass(phases: int, lo
         lose(battle, lost)
     assert battle.node == Node.NOMINATE
     found = points_of_flight_to_come(battle.packed, battle.state)
-    assert found == pytest.approx(points_of_passing(battle))
+    assert found == pytest.approx(mean_if_all_pass(battle))
     assert (found != 0.0) == (lost > 0 or phases > 2)
 
 

@@ -93,20 +93,17 @@ class Row(NamedTuple):
     flaming: bool = False
 
 
+STORM = Row("Storm of Cronos", D6, 4)
+# One spell of each number of hits, Strength and save; docs/lores.md has the others' values.
 MISSILES = [
     Row("Fire Ball", D6, 4, flaming=True),
     Row("Fiery Blast", TWO_D6, 4, flaming=True),
-    Row("Distillation of Molten Silver", TWO_D6, 4, flaming=True),
     Row("Creeping Death", D6, 3, armour=False),
     Row("The Crow's Feast", TWO_D6, 3),
     Row("Forked Lightning", D6, 4),
     Row("Uranon's Thunder Bolt", D6, 4, armour=False),
-    Row("Storm of Cronos", D6, 4),
-    Row("Burning Gaze", D6, 4, flaming=True),
-    Row("Father of the Thorn", TWO_D6, 3),
-    Row("Master of the Wood", D6, 4),
+    STORM,
     Row("Master of Stone", D6, 5),
-    Row("Dark Hand of Death", D6, 4),
     Row("Wind of Death", TWO_D6, 4),
     Row("Drain Life", D6, 3, armour=False),
 ]
@@ -305,7 +302,7 @@ def test_a_stolen_wound_costs_nothing_to_lose() -> None:
     assert battle.state.wounds[1, 0] == 1
 
 
-@pytest.mark.parametrize("row", [MISSILES[7], MISSILES[14]], ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [STORM, MISSILES[-1]], ids=lambda row: row.name)
 def test_an_area_spell_strikes_every_unit_one_after_the_other(row: Row) -> None:
     units = [unit("A", 5), unit("B", 5, points=9.0), unit("Fighting", 5, in_combat=True)]
     battle = game(army(wizard(4, known(row.name))), army(units=units), phases=4)
