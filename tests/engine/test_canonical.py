@@ -54,15 +54,10 @@ def check(made: Scenario) -> int:
     return full.size - fewer.size
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *SMALL,
-        "apprentice",
-        "orc-shaman-hunt",
-        *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW),
-    ],
-)
+@pytest.mark.parametrize("name", [
+    *SMALL, "apprentice",
+    "orc-shaman-hunt", *(pytest.param(each, marks=pytest.mark.slow) for each in SLOW),
+])  # fmt: skip
 def test_a_position_has_the_value_of_its_canonical_one(name: str) -> None:
     reduced = check(small(name) if name in SMALL else load_scenario(name))
     assert reduced > 0 or name not in REDUCED

@@ -90,15 +90,10 @@ def test_a_fleeing_or_dead_wizard_reads_no_scroll(status: str, reads: bool) -> N
     assert battle.can_use(SCROLL) == reads
 
 
-@pytest.mark.parametrize(
-    ("item", "in_play"),
-    [
-        (SCROLL, {"Veil"}),
-        ("Seal of Destruction", {"Veil"}),
-        (RUNE, {"Ward", "Veil"}),
-        ("Sigil of Asuryan", {"Ward", "Veil"}),
-    ],
-)
+@pytest.mark.parametrize(("item", "in_play"), [
+    (SCROLL, {"Veil"}), ("Seal of Destruction", {"Veil"}),
+    (RUNE, {"Ward", "Veil"}), ("Sigil of Asuryan", {"Ward", "Veil"}),
+])  # fmt: skip
 def test_a_scroll_ends_the_spells_that_its_reader_keeps_in_play(
     item: str, in_play: set[str]
 ) -> None:

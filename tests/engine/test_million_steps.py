@@ -44,14 +44,10 @@ def played(
 
 
 @compiled
-@pytest.mark.parametrize(
-    ("steps", "seed", "victory_points"),
-    [
-        (10_000, 1, False),
-        (10_000, 3, True),
-        pytest.param(1_000_000, 2, False, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("steps", "seed", "victory_points"), [
+    (10_000, 1, False), (10_000, 3, True),
+    pytest.param(1_000_000, 2, False, marks=pytest.mark.slow),
+])  # fmt: skip
 @pytest.mark.parametrize("name", bundled_scenarios())
 def test_many_steps_break_no_invariant(
     name: str, steps: int, seed: int, victory_points: bool
@@ -71,25 +67,13 @@ def test_a_million_steps_of_each_generated_battle(first: int, victory_points: bo
         assert taken >= 1_000_000
 
 
-@pytest.mark.parametrize(
-    ("field", "index", "value", "number"),
-    [
-        ("phase", (), 7, 3),
-        ("power", (), 25, 4),
-        ("number", (), 9, 13),
-        ("wounds", (0, 0), 9, 5),
-        ("wounds", (1, 0), 0, 6),
-        ("unit_wounds", (1, 2), 500, 7),
-        ("items", (0, 0), 9, 8),
-        ("known", (1,), 1 << 20, 9),
-        ("aims", (0, 1), 1, 10),
-        ("in_play", (0,), 1, 10),
-        ("markers", (0, 0), 2, 12),
-        ("fleeing", (1,), 1 << 1, 16),
-        ("fleeing", (0,), 1 << 1 | 1 << UNITS, 17),
-        ("phase_models", (1, 1), 200, 18),
-    ],
-)
+@pytest.mark.parametrize(("field", "index", "value", "number"), [
+    ("phase", (), 7, 3), ("power", (), 25, 4), ("number", (), 9, 13),
+    ("wounds", (0, 0), 9, 5), ("wounds", (1, 0), 0, 6), ("unit_wounds", (1, 2), 500, 7),
+    ("items", (0, 0), 9, 8), ("known", (1,), 1 << 20, 9), ("aims", (0, 1), 1, 10),
+    ("in_play", (0,), 1, 10), ("markers", (0, 0), 2, 12), ("fleeing", (1,), 1 << 1, 16),
+    ("fleeing", (0,), 1 << 1 | 1 << UNITS, 17), ("phase_models", (1, 1), 200, 18),
+])  # fmt: skip
 def test_a_broken_position_is_noticed(
     field: str, index: tuple[int, ...], value: int, number: int
 ) -> None:

@@ -96,17 +96,12 @@ class Row(NamedTuple):
 STORM = Row("Storm of Cronos", D6, 4)
 # One spell of each number of hits, Strength and save; docs/lores.md has the others' values.
 MISSILES = [
-    Row("Fire Ball", D6, 4, flaming=True),
-    Row("Fiery Blast", TWO_D6, 4, flaming=True),
-    Row("Creeping Death", D6, 3, armour=False),
-    Row("The Crow's Feast", TWO_D6, 3),
-    Row("Forked Lightning", D6, 4),
-    Row("Uranon's Thunder Bolt", D6, 4, armour=False),
-    STORM,
-    Row("Master of Stone", D6, 5),
-    Row("Wind of Death", TWO_D6, 4),
-    Row("Drain Life", D6, 3, armour=False),
-]
+    Row("Fire Ball", D6, 4, flaming=True), Row("Fiery Blast", TWO_D6, 4, flaming=True),
+    Row("Creeping Death", D6, 3, armour=False), Row("The Crow's Feast", TWO_D6, 3),
+    Row("Forked Lightning", D6, 4), Row("Uranon's Thunder Bolt", D6, 4, armour=False),
+    STORM, Row("Master of Stone", D6, 5),
+    Row("Wind of Death", TWO_D6, 4), Row("Drain Life", D6, 3, armour=False),
+]  # fmt: skip
 FIRE_BALL, CONFLAGRATION = MISSILES[0], Row("Conflagration of Doom", chain(), 4, flaming=True)
 FOES = {
     "unarmoured": Foe(),
@@ -195,16 +190,10 @@ def test_the_conflagration_continues_while_the_caster_rolls_higher() -> None:
         assert battle.roll(*faces, *WOUND * hits) == 6 * hits
 
 
-@pytest.mark.parametrize(
-    ("name", "models", "hits"),
-    [
-        ("Burning Head", 11, 3),
-        ("Burning Head", 10, 2),
-        ("Burning Head", 4, 1),
-        ("Wall of Fire", 11, 5),
-        ("Wall of Fire", 4, 4),
-    ],
-)
+@pytest.mark.parametrize(("name", "models", "hits"), [
+    ("Burning Head", 11, 3), ("Burning Head", 10, 2), ("Burning Head", 4, 1),
+    ("Wall of Fire", 11, 5), ("Wall of Fire", 4, 4),
+])  # fmt: skip
 def test_a_burning_head_strikes_each_rank_and_a_wall_of_fire_the_first_and_stays(
     name: str, models: int, hits: int
 ) -> None:

@@ -71,14 +71,10 @@ def test_units_of_the_casters_side_block_sight() -> None:
     assert where.reason_unseen(10, ENEMY) == BEHIND + "Wall"
 
 
-@pytest.mark.parametrize(
-    ("ours", "why"),
-    [
-        ((GUARD, KARL), OUTSIDE),
-        ((replace(GUARD, skirmish=True), KARL), ""),
-        ((Character(position=(36.0, 10.0)),), ""),
-    ],
-)
+@pytest.mark.parametrize(("ours", "why"), [
+    ((GUARD, KARL), OUTSIDE), ((replace(GUARD, skirmish=True), KARL), ""),
+    ((Character(position=(36.0, 10.0)),), ""),
+])  # fmt: skip
 def test_skirmishers_and_lone_characters_see_all_round(
     ours: tuple[Unit | Character, ...], why: str
 ) -> None:

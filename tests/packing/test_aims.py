@@ -5,22 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import Data, aimed, army, spell, unit, wizard
+from tests.support.builders import Data, aimed, army, unit, wizard
 from tests.support.errors import problem_of
 from tests.support.packed import packed, scenario
 from wfb_gym.geometry.comets import RADII
 from wfb_gym.packing import pack
 from wfb_gym.packing.aims import comet_points
-from wfb_gym.packing.records import (
-    FIRST_POINT,
-    OUT_OF_REACH,
-    UNBOUNDED,
-    AimCondition,
-    Duration,
-    HitDice,
-)
+from wfb_gym.packing.records import FIRST_POINT, OUT_OF_REACH, UNBOUNDED, AimCondition, Duration
 from wfb_gym.scenario import load_scenario
-from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
+from wfb_gym.scenario.sizes import TARGETS, UNITS
 
 OWN, ENEMY = 1, 1 + TARGETS
 """Codes of the first own and the first enemy target."""
@@ -88,24 +81,6 @@ def test_codes_count_from_the_seat_of_the_spells_owner(
     assert record.armies[side].n_aims == len(expected)
 
 
-def test_a_character_in_a_unit_is_a_target_of_spells_at_models_or_once_alone() -> None:
-    mage = wizard(4, curse(), curse("Sting", target="enemy_model"))
-    record = packed(army(mage), army(wizard(4, unit="Boyz"), units=[BOYZ]))
-    hero = ENEMY + UNITS
-    assert codes(record) == [(ENEMY, ALWAYS), (hero, AimCondition.ALONE)]
-    assert codes(record, 0, 1) == [(ENEMY, ALWAYS), (hero, ALWAYS)]
-    assert record.armies[1].wizards[0].unit == 1
-
-
-def test_targets_barred_by_the_battlefield_are_no_aims() -> None:
-    assert codes(packed(cursed(), army(units=[FIGHTING, GUARD]))) == [(ENEMY + 1, ALWAYS)]
-    fixed = army(wizard(4, spell("Old", 5, 20.0), curse()))
-    record = packed(fixed, army(units=[FIGHTING]))
-    old, new = record.armies[0].spells[:2]
-    assert (old.targeted, old.n_aims, old.worth) == (0, 0, 20.0)
-    assert (new.targeted, new.n_aims, new.worth) == (1, 0, 0.0)
-
-
 @pytest.mark.parametrize(
     ("target", "on", "foe", "expected"),
     [
@@ -153,29 +128,6 @@ def test_shares_are_of_the_targets_points() -> None:
         army(units=[BOYZ, GUARD], heroes=[CAPTAIN]),
     )
     assert aims(area)[0].expected_points == pytest.approx(0.1 * (100.0 + 60.0 + 50.0))
-
-
-def struck(spell: Data, *units: Data, **keys: Any) -> tuple[Any, Any, Any]:
-    """Return the record, the only aim and its only strike of a spell against these units."""
-    record = packed(army(wizard(4, spell)), army(units=list(units), **keys))
-    (aim,) = aims(record)
-    (strike,) = strikes(record, aim)
-    return record, aim, strike
-
-
-def test_a_character_loses_his_points_by_the_wound() -> None:
-    """One hit that wounds a lone hero of Toughness 3 with probability 2/3: 25 points a wound."""
-    record, aim, strike = struck(bolt("1"), heroes=[CAPTAIN])
-    assert (aim.target, aim.expected_points) == (ENEMY + UNITS, pytest.approx(2 / 3 * 25.0))
-    assert (strike.victim, strike.dice) == (TARGETS + UNITS, HitDice.ONE_HIT)
-    assert pmf(record, strike) == pytest.approx([1 / 3, 2 / 3])
-
-
-@pytest.mark.parametrize(("target", "size"), [("enemy_unit", 7), ("enemy_model", 3)])
-def test_a_model_of_a_unit_takes_no_more_wounds_than_it_has(target: str, size: int) -> None:
-    record, _, strike = struck(bolt(target=target), {**GUARD, "wounds": 2})
-    assert strike.pmf_size == size
-    assert sum(pmf(record, strike)) == pytest.approx(1.0)
 
 
 def test_an_area_strikes_units_and_lone_characters() -> None:
@@ -382,71 +334,6 @@ def test_reach_is_the_most_that_a_spell_may_cost_a_target() -> None:
     assert not reach[3].any()
     assert not np.delete(reach[0], targets).any()
     assert not record.armies[1].reach.any()
-
-
-def test_spells_that_do_not_stack_leave_marks() -> None:
-    twice = curse("Twice")
-    record = packed(
-        army(
-            wizard(4, twice, curse("Once", once=True), bolt()),
-            wizard(4, twice, curse("Alone"), bolt(), name="Berta"),
-        ),
-        army(units=[BOYZ]),
-    )
-    side = record.armies[0]
-    assert [int(entry.mark) for entry in side.spells[:6]] == [1, 2, 0, 1, 0, 0]
-    word, place = divmod(1, MARKS_PER_WORD)
-    staying = [0, 0]
-    staying[word] = ((1 << TARGETS) - 1) << (place * TARGETS)
-    assert side.staying.tolist() == staying
-    assert side.spells[0].namesakes == 0b001001
-
-
-def test_bound_spells_come_last_with_their_power_level_and_their_items_uses() -> None:
-    record = packed(
-        army(
-            wizard(4, curse(casting_value=6), items=["Dispel Scroll", "Storm Stone"]),
-            wizard(4, curse(casting_value=6), name="Berta"),
-            heroes=[{"name": "Captain", "items": ["Ring of Flame"]}],
-        ),
-        army(units=[BOYZ]),
-    )
-    side = record.armies[0]
-    assert side.n_spells == 4
-    assert [int(s.wizard) for s in side.spells[:4]] == [0, 1, 0, 2]
-    assert [int(s.bound) for s in side.spells[:4]] == [0, 0, 1, 1]
-    assert [int(s.casting_value) for s in side.spells[:4]] == [6, 6, 5, 3]
-    # The stone's one use is stored in its slot; the ring's uses are unlimited.
-    assert [int(s.bound_in) for s in side.spells[:4]] == [0, 0, 2, 0]
-    assert (side.items[1]["count"], side.items[2]["count"]) == (1, 0)
-    assert [int(w.spells) for w in side.wizards[:3]] == [0b0001, 0b0010, 0]
-    assert [int(w.bound) for w in side.wizards[:3]] == [0b0100, 0, 0b1000]
-    assert side.bound == 0b1100
-    assert side.wizards[2].level == 0
-
-
-def test_a_wizard_who_rolls_has_slots_for_the_whole_lore() -> None:
-    roller = wizard(2, name="Berta", lore="Death", items=["Spell Familiar"])
-    record = packed(army(wizard(4, curse()), roller), army(units=[BOYZ]))
-    side = record.armies[0]
-    anna, berta = side.wizards[:2]
-    assert (anna.draws, berta.draws, berta.first_spell) == (0, 3, 1)
-    assert berta.spells == 0b1111110
-    assert record.draws == 1
-    assert packed(cursed(), army(units=[BOYZ])).draws == 0
-
-
-def test_a_unit_of_daemons_is_its_own_caster() -> None:
-    horrors = unit("Horrors", points=15.0, traits=["daemons"], ward_save=5)
-    focal = wizard(2, name="Focal", lore="Fire", daemon_unit="Horrors")
-    record = packed(army(focal, units=[GUARD, horrors]))
-    side = record.armies[0]
-    who = side.wizards[0]
-    assert (who.daemons, who.unit, side.units[1].caster, side.units[0].caster) == (1, 2, 1, 0)
-    assert (who.wounds, who.toughness, who.ward_save, who.points_per_wound) == (1, 3, 5, 15.0)
-    (group,) = record.contacts[: int(record.n_contacts)]
-    assert (group.army, group.wizard, group.owner, group.unit, group.models) == (0, 0, 0, 2, 3)
-    assert (group.toughness, group.ward_save, group.points) == (3, 5, 15.0)
 
 
 def test_too_many_pairs_of_spell_and_target() -> None:

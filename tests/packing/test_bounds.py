@@ -194,14 +194,10 @@ def struck(models: int, damage: Data) -> Scenario:
     )
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"hits": "front_rank"},
-        {"hits": "every_model"},
-        pytest.param({"hits": "template", "template": 24, "partial": 2}, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("damage", [
+    {"hits": "front_rank"}, {"hits": "every_model"},
+    pytest.param({"hits": "template", "template": 24, "partial": 2}, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_more_models_than_can_be_struck_are_rejected(damage: Data) -> None:
     packed = pack(struck(127, damage))
     assert packed[0]["hits"].max() == 127

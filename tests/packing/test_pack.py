@@ -8,7 +8,7 @@ from tests.support.builders import Data, army, miscast, spell, wizard
 from tests.support.errors import problem_of
 from tests.support.packed import packed, scenario
 from wfb_gym.packing import pack
-from wfb_gym.packing.records import GENERATED, DispelUse, Duration
+from wfb_gym.packing.records import DispelUse, Duration
 from wfb_gym.scenario import Scenario, ScenarioError
 from wfb_gym.scenario.sizes import NO_BEARER
 
@@ -85,14 +85,6 @@ def test_leadership_of_characters_and_the_general() -> None:
         )
     ).armies[0]
     assert [(who.leadership, who.general) for who in side.wizards[:3]] == [(5, 0), (4, 0), (8, 1)]
-
-
-def test_pools_are_generated_or_fixed() -> None:
-    caster, dispeller = packed({"power_dice": 0}, {"dispel_dice": 7, "dwarf": True}).armies
-    assert (caster.base_power, caster.base_dispel) == (2, 2)
-    assert (caster.fixed_power, caster.fixed_dispel) == (0, GENERATED)
-    assert (dispeller.base_power, dispeller.base_dispel) == (2, 4)
-    assert (dispeller.fixed_power, dispeller.fixed_dispel) == (GENERATED, 7)
 
 
 def test_spells() -> None:

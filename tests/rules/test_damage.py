@@ -91,17 +91,9 @@ def test_models_only_touched_are_struck_on_a_die(struck: int, touched: int, need
     assert_is(struck_pmf(struck, touched, needed), exact)
 
 
-@pytest.mark.parametrize(
-    ("chance", "per", "most"),
-    [
-        (F(2, 3), 1, 20),
-        (F(5, 216), 1, 4),
-        (F(2, 3), 2, 5),
-        (F(1), 2, 24),
-        (F(0), 1, 3),
-        (F(1), 1, 0),
-    ],
-)
+@pytest.mark.parametrize(("chance", "per", "most"), [
+    (F(2, 3), 1, 20), (F(5, 216), 1, 4), (F(2, 3), 2, 5), (F(1), 2, 24), (F(0), 1, 3), (F(1), 1, 0),
+])  # fmt: skip
 def test_every_hit_wounds_by_itself_and_the_rest_is_lumped(chance: F, per: int, most: int) -> None:
     exact = [F(0)] * (most + 1)
     for a, b in product(D6, D6):
@@ -169,24 +161,15 @@ def test_rule_of_burning_iron(armour: int, strength: int) -> None:
     assert strength_against((3, 4, 5), armour) == strength
 
 
-@pytest.mark.parametrize(
-    ("hits", "extra", "dice", "read"),
-    [
-        ("1", None, [], (1, 0, 0)),
-        ("D6", None, [], (0, 0, 1)),
-        ("D6", None, [4], (4, 1, 0)),
-        ("2D6", None, [4], (0, 0, 1)),
-        ("2D6", None, [4, 6, 1], (10, 2, 0)),
-        ("D6", "D6", [4], (4, 1, 1)),
-        ("D6", "D6", [4, 6], (10, 2, 0)),
-        ("D6 chain", None, [], (0, 0, 1)),
-        ("D6 chain", None, [3], (3, 1, 2)),
-        ("D6 chain", None, [3, 6], (3, 1, 1)),
-        ("D6 chain", None, [3, 4, 4], (3, 3, 0)),
-        ("D6 chain", None, [3, 5, 4], (8, 3, 2)),
-        ("D6 chain", None, [3, 5, 4, 6, 1, 2, 2, 6], (14, 7, 0)),
-    ],
-)
+@pytest.mark.parametrize(("hits", "extra", "dice", "read"), [
+    ("1", None, [], (1, 0, 0)), ("D6", None, [], (0, 0, 1)),
+    ("D6", None, [4], (4, 1, 0)), ("2D6", None, [4], (0, 0, 1)),
+    ("2D6", None, [4, 6, 1], (10, 2, 0)), ("D6", "D6", [4], (4, 1, 1)),
+    ("D6", "D6", [4, 6], (10, 2, 0)), ("D6 chain", None, [], (0, 0, 1)),
+    ("D6 chain", None, [3], (3, 1, 2)), ("D6 chain", None, [3, 6], (3, 1, 1)),
+    ("D6 chain", None, [3, 4, 4], (3, 3, 0)), ("D6 chain", None, [3, 5, 4], (8, 3, 2)),
+    ("D6 chain", None, [3, 5, 4, 6, 1, 2, 2, 6], (14, 7, 0)),
+])  # fmt: skip
 def test_hits_from_thrown_dice(
     hits: str, extra: str | None, dice: list[int], read: tuple[int, int, int]
 ) -> None:

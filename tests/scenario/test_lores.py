@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.scenario.documents import MISSILE
 from wfb_gym.scenario import load_scenario, scenario_from_dict
 from wfb_gym.scenario.documents import validate
 from wfb_gym.scenario.effects import SpellEffect
@@ -43,11 +42,7 @@ def test_only_spells_in_play_pay_by_phase_and_none_is_worth_far_more_than_anothe
             assert 4 <= points <= 60, spell.name
 
 
-HEX = {"target": "enemy_unit", "range_inches": 24, "worth": {"points": 10.0}}
-BOLT = {"hits": "D6", "strength": 4}
-TEMPLATE = {"hits": "template", "strength": 4, "template": 3.0}
 COMET = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
-NEAR_WOOD = {"terrain": ["wood"], "within": 12, "otherwise": 6}
 
 
 def test_the_caster_and_points_have_no_combat_condition() -> None:
@@ -57,37 +52,11 @@ def test_the_caster_and_points_have_no_combat_condition() -> None:
         assert effect.engaged == "either"
 
 
-@pytest.mark.parametrize(
-    "row",
-    [
-        MISSILE,
-        {**MISSILE, "target": "enemy_model", "needs": "fleeing"},
-        {"target": "line", "range_inches": 18, "damage": {"hits": "line", "strength": 10}},
-        {"target": "point", "damage": COMET},
-        {"target": "enemy_unit", "damage": {**TEMPLATE, "partial": 2, "armour_save": False}},
-        {"target": "enemy_model", "damage": {**BOLT, "automatic": True}, "gains_wound": True},
-        {"target": "friendly_model", "heals": True},
-        {**HEX, "range_inches": 12, "near": NEAR_WOOD},
-        {"target": "enemy_unit", "near": {**NEAR_WOOD, "extra": "D6"}, "damage": BOLT},
-        {"target": "caster", "range_inches": 6, "worth": {"points": 5.0}, "caster_engaged": True},
-    ],
-)
-def test_consistent_effects_are_accepted(row: dict[str, Any]) -> None:
-    assert validate(SpellEffect, row, "spell").target == row["target"]
-
-
 LORE_ROW = {
-    "name": "Bolt",
-    "lore": "Storms",
-    "number": 1,
-    "casting_value": 5,
-    "duration": "instant",
-    "kind": "hex",
-    "confidence": "found",
-    "source": "ours",
-    "target": "enemy_unit",
+    "name": "Bolt", "lore": "Storms", "number": 1, "casting_value": 5, "duration": "instant",
+    "kind": "hex", "confidence": "found", "source": "ours", "target": "enemy_unit",
     "worth": {"points": 5.0, "reason": "A guess."},
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -123,7 +92,4 @@ def test_a_scenario_of_the_7th_edition_notes_that_its_lores_are_those_of_the_6th
     (note,) = scenario_from_dict(document).notes
     assert "lores are from the 6th edition" in note
     assert scenario_from_dict({**document, "ruleset": "6e"}).notes == ()
-
-
-def test_no_note_without_spells_of_a_lore() -> None:
-    assert load_scenario("seventh-edition-duel").notes == ()
+    assert load_scenario("seventh-edition-duel").notes == ()  # without spells of a lore

@@ -34,17 +34,10 @@ def error_of(data: Any) -> ScenarioError:
     return caught.value
 
 
-@pytest.mark.parametrize(
-    ("switch", "value"),
-    [
-        ("own_dice", True),
-        ("in_play_recast", "caster"),
-        ("miscast_table", "7e"),
-        ("runelord_dispel_dice", 2),
-        ("dispel_one_turn", False),
-        ("scoring", "victory_points"),
-    ],
-)
+@pytest.mark.parametrize(("switch", "value"), [
+    ("own_dice", True), ("in_play_recast", "caster"), ("miscast_table", "7e"),
+    ("runelord_dispel_dice", 2), ("dispel_one_turn", False), ("scoring", "victory_points"),
+])  # fmt: skip
 def test_one_switch_changes_one_rule(switch: str, value: object) -> None:
     plain = scenario_from_dict(document()).rules_in_force.model_dump()
     changed = scenario_from_dict(document(rules={switch: value})).rules_in_force.model_dump()

@@ -16,19 +16,11 @@ def on_field(terrain: tuple[Data, ...] = (), **caster: Any) -> Scenario:
     return scenario(keys={"battlefield": {**FIELD, "terrain": list(terrain)}}, **caster)
 
 
-@pytest.mark.parametrize(
-    ("keys", "blocks"),
-    [
-        ({"kind": "wood"}, True),
-        ({"kind": "hill"}, True),
-        ({"kind": "ruins"}, True),
-        ({"kind": "building"}, True),
-        ({"kind": "water"}, False),
-        ({"kind": "wall"}, False),
-        ({"kind": "rocks"}, False),
-        ({"kind": "wood", "blocks_sight": False}, False),
-    ],
-)
+@pytest.mark.parametrize(("keys", "blocks"), [
+    ({"kind": "wood"}, True), ({"kind": "hill"}, True), ({"kind": "ruins"}, True),
+    ({"kind": "building"}, True), ({"kind": "water"}, False), ({"kind": "wall"}, False),
+    ({"kind": "rocks"}, False), ({"kind": "wood", "blocks_sight": False}, False),
+])  # fmt: skip
 def test_blocking_of_sight_follows_from_the_kind_unless_it_is_given(
     keys: Data, blocks: bool
 ) -> None:

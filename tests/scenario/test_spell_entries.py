@@ -54,15 +54,10 @@ def test_an_inline_spell_has_the_keys_of_an_effect() -> None:
     assert (own.effect.worth.points, own.worth) == (7.5, 0.0)
 
 
-@pytest.mark.parametrize(
-    ("target", "on"),
-    [
-        ("enemy_unit", "Boyz"),
-        ("friendly_unit", "Own"),
-        ("friendly_unit", "Anna"),
-        ("friendly_character", "Anna"),
-    ],
-)
+@pytest.mark.parametrize(("target", "on"), [
+    ("enemy_unit", "Boyz"), ("friendly_unit", "Own"),
+    ("friendly_unit", "Anna"), ("friendly_character", "Anna"),
+])  # fmt: skip
 def test_a_spell_in_play_has_a_legal_target(target: str, on: str) -> None:
     entry = {**CURSE, "target": target, "in_play": True, "in_play_on": on}
     assert spell(**entry).in_play_on == on

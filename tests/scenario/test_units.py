@@ -2,20 +2,13 @@
 
 import pytest
 
-from tests.scenario.documents import BOYZ, scenario, unit, wizard
+from tests.scenario.documents import scenario, unit, wizard
 
 
-@pytest.mark.parametrize(
-    ("troop", "base", "frontage"),
-    [
-        ("infantry", (20.0, 20.0), 5),
-        ("cavalry", (25.0, 50.0), 5),
-        ("chariot", (50.0, 100.0), 1),
-        ("monster", (50.0, 50.0), 1),
-        ("war_machine", (50.0, 50.0), 1),
-        ("swarm", (40.0, 40.0), 5),
-    ],
-)
+@pytest.mark.parametrize(("troop", "base", "frontage"), [
+    ("infantry", (20.0, 20.0), 5), ("cavalry", (25.0, 50.0), 5), ("chariot", (50.0, 100.0), 1),
+    ("monster", (50.0, 50.0), 1), ("war_machine", (50.0, 50.0), 1), ("swarm", (40.0, 40.0), 5),
+])  # fmt: skip
 def test_base_and_frontage_follow_the_troop_type(
     troop: str, base: tuple[float, float], frontage: int
 ) -> None:
@@ -27,16 +20,6 @@ def test_a_given_base_and_frontage_are_kept_and_a_small_unit_is_one_rank() -> No
     boyz = scenario(units=[unit(troop="monster", base=[40, 60], frontage=3)]).caster.units[0]
     assert (boyz.base, boyz.frontage) == ((40.0, 60.0), 3)
     assert scenario(units=[unit(models=3)]).caster.units[0].frontage == 3
-
-
-def test_an_army_has_up_to_ten_units_and_six_characters() -> None:
-    units = [unit(name=f"Unit {k}") for k in range(10)]
-    army = scenario(
-        {"units": [BOYZ]},
-        units=[*units[:9], BOYZ],
-        heroes=[{"name": f"Hero {k}"} for k in range(6)],
-    ).caster
-    assert (len(army.units), len(army.characters)) == (10, 6)
 
 
 def test_leadership_is_given_or_from_the_profile_or_seven() -> None:

@@ -9,12 +9,6 @@ FIRE = {"lore": "Fire"}
 CASTER = wizard(daemon_unit="Horrors")
 
 
-def test_a_unit_of_daemons_is_a_wizard() -> None:
-    army = scenario(units=[HORRORS], wizards=[{**CASTER, "lore": "Fire"}]).caster
-    assert army.unit_of(army.wizards[0]) is army.units[0]
-    assert army.wizards[0].stands_in == "Horrors"
-
-
 ENEMIES = {"side": "enemy", "models": 2}
 GUARDS = {**ENEMIES, "toughness": 5, "ward_save": 4, "points": 9}
 TROLLS = unit(name="Trolls", models=4, toughness=5, wounds=3, points=50)
