@@ -83,9 +83,6 @@ def test_points_and_solved_value() -> None:
     )
     worth = max(F(0), F(4, 6) * (burn - hurt))  # a 3+ is needed, or the caster passes
     assert solver.solve(battle.scenario).value == pytest.approx(float(worth), abs=1e-9)
-
-
-def test_the_caster_passes_if_its_own_loss_is_greater() -> None:
     assert solver.solve(blast(power=1, own={"hits": "D6", "strength": 10}).scenario).value == 0
 
 

@@ -53,25 +53,11 @@ def test_each_cast_has_a_choice_of_casting_values() -> None:
     assert battle.is_over
 
 
-def test_a_failed_attempt_spends_the_group() -> None:
-    battle = battle_with(*PRAYERS, spell("Dart"))
-    cast_with(battle, "Smite (4+)", 1)
-    assert castable(battle) == ["Dart (5+)"]
-
-
 def test_groups_of_two_wizards_are_separate() -> None:
     mages = [wizard(2, *PRAYERS), wizard(2, *PRAYERS, name="Other")]
     battle = game(army(*mages, power_dice=4))
     cast_with(battle, "Smite (4+) by Mage", 1)
     assert castable(battle) == ["Smite (4+) by Other", "Shield (4+) by Other"]
-
-
-def test_the_group_returns_in_the_next_phase() -> None:
-    battle = battle_with(*PRAYERS, phases=3, power=1)
-    nominate(battle, "Smite (4+)")
-    battle.roll(1)
-    battle.pass_until(2)
-    assert castable(battle) == ["Smite (4+)", "Shield (4+)"]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from tests.support.builders import PASS, Data, Game, aimed, army, game, miscast, spell, unit, wizard
 from wfb_gym import solver
-from wfb_gym.engine.state import Node
+from wfb_gym._records import Records
+from wfb_gym.engine.state import Node, State
 
 from .strategies import EFFECTS, OWN_ITEMS, armies
-from .test_oracle import Minimax
 
 NOT_OF_ONE_PHASE = ("Rod of Power", "Black Periapt", "Seal of Destruction")
 """Items whose nodes do not occur in the last phase."""
@@ -54,6 +54,38 @@ def test_a_battle_continues_in_its_last_phase_as_in_any(
             gained = last.act(action), other.act(action)
         if other.state.phase == 0:  # otherwise spells in play pay for the next phase too
             assert gained[0] == gained[1]
+
+
+class Minimax:
+    """Exact values of a battle's positions, in the first army's points."""
+
+    def __init__(self, battle: Game) -> None:
+        self.battle = battle
+        self.known: dict[bytes, float] = {}
+
+    def value(self) -> float:
+        """Return the value of the battle at its position, which stays unchanged."""
+        battle = self.battle
+        key = battle.key()
+        if battle.is_over:
+            return 0.0
+        if key not in self.known:
+            here = battle._states.copy()
+            if battle.is_chance():
+                chances = battle.chance_outcomes()
+                found = sum(p * self._after(here, battle.resolve, code) for code, p in chances)
+            else:
+                best = max if battle.mover == 0 else min
+                legal = battle.legal_actions()
+                found = best(self._after(here, battle.act, action) for action in legal)
+            battle._states[0] = here[0]
+            self.known[key] = found
+        return self.known[key]
+
+    def _after(self, here: Records[State], step: Any, code: int) -> float:
+        self.battle._states[0] = here[0]
+        gained: float = step(code)
+        return gained + self.value()
 
 
 VICTORY_POINTS = {"scoring": "victory_points", "panic": False}

@@ -19,13 +19,6 @@ def duo(lord: Data | None = None, **keys: Any) -> Game:
     return game(army(mage, boy), ruleset="7e", **keys)
 
 
-def test_the_totals_are_those_of_the_sixth_edition() -> None:
-    side = army(wizard(3, spell()), wizard(1, name="B"))
-    sixth, seventh = game(side, side), game(side, side, ruleset="7e")
-    assert sixth.state.power == seventh.state.power + seventh.state.own_dice.sum()
-    assert sixth.state.dispel == seventh.state.dispel
-
-
 def test_own_dice_and_pool_in_any_combination_up_to_the_limit() -> None:
     battle = duo()
     check(battle, power=2, own_dice=[4, 1])

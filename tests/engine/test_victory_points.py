@@ -1,7 +1,6 @@
 """Victory points: the value of each loss, and their sum in the final score."""
 
 import random
-from fractions import Fraction as F
 from typing import Any
 
 import pytest
@@ -10,14 +9,11 @@ from hypothesis import strategies as st
 
 from tests.support.builders import Data, Game, aimed, army, game, known, miscast, unit, wizard
 from tests.support.builders import spell as plain
-from wfb_gym import solver
-from wfb_gym.engine.scoring import half_of_unit
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.scenario import Scenario
 from wfb_gym.transcripts.narrated_battle import NarratedBattle
 
-from .enumeration import wounds_of_d6_hits
 from .invariants import tally
 from .strategies import EFFECTS, GREAT_BOLT, OWN_ITEMS, armies, drop_worths, throw
 
@@ -127,12 +123,6 @@ def test_points_that_the_scenario_sets_are_still_paid() -> None:
     assert battle.works("Second") == 20
 
 
-def test_the_most_wounds_of_a_unit_below_half() -> None:
-    for models, wounds, most in [(1, 5, 2), (1, 4, 1), (10, 1, 4), (9, 1, 4), (4, 3, 3)]:
-        battle = bolts(unit("Foes", models, wounds=wounds))
-        assert half_of_unit(battle.packed, 1, 0) == most
-
-
 def test_wounds_of_a_wizard_without_further_actions_keep_their_points() -> None:
     lord = wizard(1, plain("Bolt"), wounds=5, name="Lord")
     left = {}
@@ -184,59 +174,3 @@ def check_tally(scenario: Scenario, choose: random.Random) -> None:
             narrated.roll(*throw(narrated.battle, lambda: choose.choice([1, 4, 5, 6])))
         found = tally(narrated.battle.packed, narrated.visible.state) - begun
         assert narrated.battle.points == pytest.approx(found)
-
-
-class Caster:
-    """Return a caster with bolts of 5+ that strike D6 times at units of 10 points a model.
-
-    Args:
-        of: models of each unit at the start.
-        panic: whether units flee after a failed test against Leadership 7.
-        rallies: whether they may rally once, by such a test.
-    """
-
-    def __init__(self, of: tuple[int, ...], panic: bool, rallies: bool) -> None:
-        self.of = of
-        self.flees = 15 / 36 if panic else 0.0
-        self.stays = 15 / 36 if rallies else 1.0
-
-    def counted(self, unit: int, models: int) -> int:
-        points = 10 * self.of[unit]
-        return points if models == 0 else (points + 1) // 2 if 2 * models < self.of[unit] else 0
-
-    def flight(self, left: tuple[int, ...]) -> float:
-        points = 0.0
-        for target, models in enumerate(left):
-            lost = self.of[target] - models
-            if models > 0 and lost > 0 and lost >= self.of[target] / 4:
-                stays = self.stays if models >= self.of[target] / 4 else 1.0
-                points += self.flees * stays * (10 * self.of[target] - self.counted(target, models))
-        return points
-
-    def value(self, dice: int, spells: int, left: tuple[int, ...]) -> float:
-        best = self.flight(left)
-        for thrown in range(1, min(dice, 2) + 1 if spells else 1):
-            rest = self.value(dice - thrown, spells - 1, left)
-            works = 2 / 6 if thrown == 1 else 30 / 36  # 5+, or 5+ on two dice
-            for target, models in enumerate(left):
-                if models == 0:
-                    continue
-                value = (1 - works) * rest
-                for wounds, chance in wounds_of_d6_hits(F(2, 3), models).items():
-                    after = (*left[:target], models - wounds, *left[target + 1 :])
-                    gained = self.counted(target, models - wounds) - self.counted(target, models)
-                    coming = self.value(dice - thrown, spells - 1, after)
-                    value += works * chance * (gained + coming)
-                best = max(best, value)
-        return best
-
-
-@pytest.mark.parametrize(("panic", "phases"), [(False, 1), (True, 1), (True, 2)])
-def test_the_solver_finds_the_value_of_an_enumeration_of_its_own(panic: bool, phases: int) -> None:
-    hit = {"hits": "D6", "strength": 4}  # a 3+ wounds Toughness 3
-    own = army(wizard(1, *(aimed(f"Bolt {k}", 5, damage=hit) for k in range(2))), power_dice=4)
-    foes = army(units=[unit("A", 9, points=10.0), unit("B", 4, points=10.0)], dispel_dice=0)
-    battle = battle_for(own, foes, phases=phases, rules={"panic": panic})
-    expected = Caster((9, 4), panic, phases > 1).value(4, 2, (9, 4))
-    assert expected > 0
-    assert solver.solve(battle.scenario).value == pytest.approx(expected, abs=1e-9)
