@@ -18,7 +18,6 @@ FLAGS = (
 
 
 def built(*flags: str) -> Limits:
-    """Limits of small armies with these switches on."""
     points = (5, 4) if "comets" in flags else (0, 0)
     own, enemy = ArmyLimits(2, 3, 2, 3, points[0]), ArmyLimits(1, 2, 1, 2, points[1])
     return Limits(own, enemy, 6, 2, **dict.fromkeys(flags, True))

@@ -21,7 +21,9 @@ from wfb_gym.encoding.limits import Limits, fit
 from wfb_gym.encoding.observe import observe, write_static
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
+from wfb_gym.scenario import load_scenario
 
+from ..solver.small import everywhere, explored, start
 from .test_layout import MOST
 
 SCENARIOS = wfb_gym.bundled_scenarios()
@@ -289,28 +291,15 @@ def test_many_positions_and_observations_are_one_to_one(name: str) -> None:
 
 def test_every_position_of_a_small_scenario() -> None:
     """All actions of both players and all results of the dice."""
-    start = Battle(table_of("apprentice"))
-    counts = [Census(Eye(start.packed_scenarios, seat)) for seat in (0, 1)]
-    todo, known = [start], {start.key()}
-    while todo:
-        battle = todo.pop()
-        if battle.is_over:
-            continue
-        decides = battle.is_decision()
-        if decides:
+    made = load_scenario("apprentice")
+    graph, _ = explored(made, merging=False)
+    battle = start(made)
+    counts = [Census(Eye(battle.packed_scenarios, seat)) for seat in (0, 1)]
+    for _ in everywhere(graph, battle):
+        if battle.is_decision():
             counts[battle.mover].count(battle)
-        options = battle.legal_actions() or [outcome for outcome, _ in battle.chance_outcomes()]
-        for option in options:
-            following = battle.copy()
-            if decides:
-                following.act(option)
-            else:
-                following.resolve(option)
-            if following.key() not in known:
-                known.add(following.key())
-                todo.append(following)
     assert all(len(count.keys) == len(count.rows) > 5 for count in counts)
-    assert len(known) > 100
+    assert graph.size == sum(len(count.keys) for count in counts)
 
 
 @pytest.mark.slow

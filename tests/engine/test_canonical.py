@@ -228,7 +228,6 @@ def aimed_scenarios(draw: st.DrawFn) -> Scenario:
 
 
 def is_small(made: Scenario) -> bool:
-    """Return whether the scenario has few enough positions to compare each of them."""
     battle = start(made)
     positions = GameGraph(pack(made), 600_000)
     try:

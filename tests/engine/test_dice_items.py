@@ -123,7 +123,6 @@ def test_a_spell_dispelled_by_it_is_forgotten_on_a_4(item: str) -> None:
 
 
 def ring_dispelled(item: str, uses: int = 0, phases: int = 6, **keys: Any) -> Game:
-    """Return a battle after a bound spell was cast and the enemy used the item."""
     bound = {"power_level": 4, "uses": uses, "spell": {"name": "Fire Ball"}}
     side = army(heroes=[{"name": "Captain", "items": ["Ring"]}])
     foe = army(items=[item], units=[unit()], dispel_dice=0)

@@ -231,7 +231,6 @@ def test_equal_keys_have_equal_futures(scenario: Scenario, seed: int) -> None:
 
 
 def drawn(battle: Game, draws: int) -> Counter[int]:
-    """Draw outcomes of a chance node by rolling its dice."""
     rngs, scratch = new_rngs(1), new_work_spaces()
     rngs[0].key = key_of_seed(11)
     draw = [int(sample(battle.packed, battle.state, rngs[0], scratch[0])) for _ in range(draws)]

@@ -61,7 +61,6 @@ def lose(
 
 
 def miscast_strike(battle: Game) -> None:
-    """Miscast at the Spears with two 1s, and roll two more on the table."""
     battle.nominate("Strike")
     battle.aim(SPEARS)
     battle.act(FIRST_DICE + 2)

@@ -24,7 +24,6 @@ def hero(name: str = "Hero", wounds: int = 2, **keys: Any) -> Data:
 
 
 def blast(models: int = 3, *heroes: Data, spell: str = "Fiery Blast", **keys: Any) -> Game:
-    """Cast the spell at a unit with heroes in it."""
     phases = keys.pop("phases", 4)
     foe = army(units=[unit(models=models, **keys)], heroes=list(heroes) or [hero()])
     mage = wizard(4, known(spell), plain("Bolt"))  # the battle continues after all are slain
@@ -61,7 +60,6 @@ class Victim(NamedTuple):
     chance: F
 
     def after(self, hits: int) -> dict[int, F]:
-        """Return the probability of each number of wounds left."""
         law: dict[int, F] = {}
         for works, chance in binomial(hits, self.chance).items():
             end = max(0, self.wounds - works)

@@ -14,14 +14,12 @@ def castable(battle: Game) -> list[str]:
 
 
 def nominate(battle: Game, title: str) -> None:
-    """Nominate the spell with this title."""
     names, army = ScenarioNames(battle.scenario), battle.mover
     titles = [names.spell(army, k) for k in range(len(names.spells[army]))]
     battle.act(actions.FIRST_CAST + titles.index(title))
 
 
 def cast_with(battle: Game, title: str, *faces: int) -> float:
-    """Cast the spell with this title with these dice; return the points."""
     nominate(battle, title)
     if battle.node.name == "TARGET":
         battle.act(battle.legal_actions()[0])

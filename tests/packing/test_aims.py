@@ -25,7 +25,6 @@ CAPTAIN = {"name": "Captain", "wounds": 2, "toughness": 3, "points": 50.0}
 
 
 def bolt(hits: str = "D6", strength: int = 4, **keys: Any) -> Data:
-    """Return a spell that strikes an enemy unit."""
     return aimed(**{"name": "Bolt", "damage": {"hits": hits, "strength": strength}, **keys})
 
 
@@ -35,7 +34,6 @@ def curse(name: str = "Curse", **keys: Any) -> Data:
 
 
 def cursed(**keys: Any) -> Data:
-    """Return the first army's wizard with a curse."""
     return army(wizard(4, curse(**keys)))
 
 
@@ -353,7 +351,6 @@ def test_too_many_pairs_of_spell_and_target() -> None:
 
 
 def against_boyz(caster: Data) -> Any:
-    """Return the record of an army against one unit."""
     return packed(caster, army(units=[BOYZ]))
 
 

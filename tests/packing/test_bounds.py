@@ -41,23 +41,19 @@ def bounds(model: type[BaseModel], key: str) -> tuple[Any, Any]:
 
 
 def with_army(keys: Data, **more: Any) -> Scenario:
-    """Return a scenario with these keys of the first army."""
     first = {"wizards": [wizard(1, BOLT)], **keys}
     return scenario(first, army(wizard(1, name="Rival")), **{"phases": 2, **more})
 
 
 def with_mage(keys: Data, **more: Any) -> Scenario:
-    """Return a scenario with these keys of the first wizard."""
     return with_army({"wizards": [{**wizard(1, BOLT), **keys}]}, **more)
 
 
 def with_item(keys: Data, copies: int = 1) -> Scenario:
-    """Return a scenario in which the first wizard bears an item with these keys."""
     return with_mage({"items": ["Thing"] * copies}, items=[{"name": "Thing", **keys}])
 
 
 def with_effect(kind: str, keys: Data) -> Scenario:
-    """Return a scenario whose miscasts have an effect with these keys."""
     return with_army({}, **miscast({"kind": kind, **keys}))
 
 
@@ -145,7 +141,6 @@ def packed_at(packed: Any, place: str) -> Any:
 
 
 def play(packed: Any) -> None:
-    """Play one battle at random to its end."""
     list(play_randomly(Battle(packed), np.random.default_rng(1)))
 
 

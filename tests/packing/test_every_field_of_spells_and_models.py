@@ -47,12 +47,10 @@ JOINED = {"unit": "Guard", "position": None}
 
 
 def spell(before: Parts, after: Parts) -> tuple[Parts, Parts]:
-    """Return two battles that differ in the wizard's spell."""
     return {"spell": before}, {"spell": after}
 
 
 def damage(before: Parts, after: Parts) -> tuple[Parts, Parts]:
-    """Return two battles that differ in the hits of the spell."""
     return spell({"damage": before}, {"damage": after})
 
 

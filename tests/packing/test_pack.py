@@ -18,7 +18,6 @@ LEVEL_LOST = {"kind": "level_lost"}
 
 
 def own_table(*rows: Data) -> Data:
-    """Return scenario keys of a miscast table of the scenario's own."""
     return {"rules": {"miscast_table": "own"}, "miscast_tables": {"own": {"rows": list(rows)}}}
 
 
@@ -39,7 +38,6 @@ WITH_RING = army(heroes=[{"name": "Karl", "items": ["Ring"]}])
 
 
 def ring(**keys: Any) -> Data:
-    """Return scenario keys of an item with a bound spell."""
     bound = {"power_level": 3, "spell": {"name": "Fire Ball", **keys}}
     return {"items": [{"name": "Ring", "bound": bound}]}
 

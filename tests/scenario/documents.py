@@ -46,10 +46,8 @@ def scenario(dispeller: Data | None = None, *, keys: Data | None = None, **caste
 
 
 def wizard(**keys: Any) -> Data:
-    """Return a wizard of level 2."""
     return {"name": "Anna", "level": 2, **keys}
 
 
 def unit(**keys: Any) -> Data:
-    """Return a unit of 20 models."""
     return {**BOYZ, **keys}

@@ -55,7 +55,6 @@ def armies() -> Iterator[tuple[Scenario, Army]]:
 
 
 def carried() -> set[str]:
-    """Return the names of all items in use."""
     return {
         name
         for _, army in armies()

@@ -183,7 +183,6 @@ def packed_digest(name: str) -> str:
 
 
 def clear_scenario_caches() -> None:
-    """Clear the caches of all data files."""
     for name, module in list(sys.modules.items()):
         if name.startswith("wfb_gym.scenario"):
             for value in vars(module).values():

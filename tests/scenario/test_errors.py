@@ -30,7 +30,6 @@ def document(*spells: Data, **keys: Any) -> Data:
 
 
 def bolt(**keys: Any) -> Data:
-    """Return a spell of the scenario's own."""
     return {"name": "Bolt", "casting_value": 8, **keys}
 
 
@@ -53,6 +52,7 @@ SCENARIOS: dict[str, Data] = {
     "miscast table": document(miscast_tables={"house": {"rows": [{"roll": [2, 12]}]}}),
 }
 SIX = "expected at most 6 wizards, Runesmiths, Runelords and heroes, found 7"
+MOST = "expected at most {} entries, found more: {}"
 SPELLS = "expected at most 24 spells in an army, six for a wizard who rolls its spells, found"
 INCOMPLETE = {"spell", "curse"}
 """Scenarios that lack a key which most cases supply."""
@@ -118,38 +118,26 @@ def test_one_fault_is_one_line(case: Case) -> None:
         assert error == expected
 
 
-@pytest.mark.parametrize(
-    ("army", "error"),
-    [
-        (
-            {"units": [{**BOYZ, "name": f"Unit {k}"} for k in range(11)]},
-            "units: expected at most 10 entries, found more: 11",
-        ),
-        ({"wizards": [{**ANNA, "name": f"Anna {k}"} for k in range(7)]}, f"wizards: {SIX}"),
-        ({"heroes": [{"name": f"Karl {k}"} for k in range(7)]}, f"heroes: {SIX}"),
-        (
-            {"wizards": [{**ANNA, "spells": [bolt(name=str(k), worth=1) for k in range(25)]}]},
-            f"wizards: {SPELLS} 25",
-        ),
-        (
-            {"wizards": [{**ANNA, "name": f"Anna {k}", "lore": "Fire"} for k in range(5)]},
-            f"wizards: {SPELLS} 30",
-        ),
-        (
-            {"wizards": [{**ANNA, "items": ["Scroll"] * 25}]},
-            "wizards[0].items: expected at most 24 entries, found more: 25",
-        ),
-        *(
-            (
-                {"wizards": [{**ANNA, key: ["Fire Ball"] * 129}]},
-                f"wizards[0].{key}: expected at most 128 entries, found more: 129",
-            )
-            for key in ("items", "spells")
-        ),
-    ],
-)
-def test_too_many_entries(army: Data, error: str) -> None:
-    assert problem_of(document(caster=army)) == f"scenario: caster.{error}"
+UNIT = {"models": 20, "toughness": 4, "points": 5}
+
+
+def named(count: int, **keys: Any) -> list[Data]:
+    """Return entries with names of their own."""
+    return [{"name": f"N{k}", **keys} for k in range(count)]
+
+
+@pytest.mark.parametrize(("key", "entries", "error"), [
+    ("units", named(11, **UNIT), f"units: {MOST.format(10, 11)}"),
+    ("wizards", named(7, level=2), f"wizards: {SIX}"),
+    ("heroes", named(7), f"heroes: {SIX}"),
+    ("wizards", [{**ANNA, "spells": named(25, casting_value=8, worth=1)}], f"wizards: {SPELLS} 25"),
+    ("wizards", named(5, level=2, lore="Fire"), f"wizards: {SPELLS} 30"),
+    ("wizards", [{**ANNA, "items": ["Scroll"] * 25}], f"wizards[0].items: {MOST.format(24, 25)}"),
+    ("wizards", [{**ANNA, "items": ["X"] * 129}], f"wizards[0].items: {MOST.format(128, 129)}"),
+    ("wizards", [{**ANNA, "spells": ["X"] * 129}], f"wizards[0].spells: {MOST.format(128, 129)}"),
+])  # fmt: skip
+def test_too_many_entries(key: str, entries: list[Data], error: str) -> None:
+    assert problem_of(document(caster={key: entries})) == f"scenario: caster.{error}"
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS.keys() - INCOMPLETE))
