@@ -109,30 +109,20 @@ def test_chances_of_a_casting_roll() -> None:
         assert chances == pytest.approx(expected)
 
 
-def test_a_spell_without_possible_answer_works_at_once() -> None:
-    battle = game(army(wizard(4, BOLT, SECOND)), army(dispel_dice=0))
-    assert battle.cast_with("Bolt", 4, 4) == 10
-    assert battle.node == Node.NOMINATE
-
-
 def test_casting_on_ends_with_the_last_die() -> None:
     battle = duel(4, power_dice=2)
     battle.cast_with("Bolt", 2, 3)
     assert battle.is_over
 
 
-@pytest.mark.parametrize("faces", [(1, 2, 3), (0, 3), (7, 3)])
-def test_wrong_dice_are_rejected(faces: tuple[int, ...]) -> None:
-    battle = duel()
-    battle.cast("Bolt", 2)
-    with pytest.raises(ValueError, match="expected 2 dice"):
-        battle.roll(*faces)
-
-
-def test_an_illegal_action_is_rejected() -> None:
+def test_wrong_dice_and_illegal_actions_are_rejected() -> None:
     battle = duel()
     with pytest.raises(ValueError, match="expected one of"):
         battle.act(1)
     battle.nominate("Bolt")
     with pytest.raises(ValueError, match="POOL_DICE"):
         battle.act(1 + 6)
+    battle.act(1 + 2)
+    for faces in ((1, 2, 3), (0, 3), (7, 3)):
+        with pytest.raises(ValueError, match="expected 2 dice"):
+            battle.roll(*faces)

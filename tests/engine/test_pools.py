@@ -24,10 +24,6 @@ def mages(*levels: int, **keys: Any) -> list[Data]:
     return [wizard(n, BOLT, name=f"Mage {i}", **keys) for i, n in enumerate(levels)]
 
 
-def dispel_dice(dispeller: Data, **keys: Any) -> int:
-    return pools(army(*mages(1)), dispeller, **keys)[1]
-
-
 def pools_with(level: int = 4, **keys: Any) -> tuple[int, int]:
     """Return the dice of an army with two wizards of level 1, and another, as either side."""
     side = army(*mages(1, 1), wizard(level, BOLT, name="Third", **keys))
@@ -84,9 +80,9 @@ AWAY = [{"name": status, "status": status} for status in ("fleeing", "dead", "of
 
 @pytest.mark.parametrize(("ruleset", "dispel"), [("6e", 7), ("7e", 8)])
 def test_dwarfs_runesmiths_and_runelords(ruleset: str, dispel: int) -> None:
-    assert dispel_dice(army(dwarf=True, runesmiths=SMITHS), ruleset=ruleset) == dispel
-    assert dispel_dice(army(dwarf=True), ruleset=ruleset) == 4
-    assert dispel_dice(army(runesmiths=AWAY), ruleset=ruleset) == 2
+    dwarfs = [army(dwarf=True, runesmiths=SMITHS), army(dwarf=True), army(runesmiths=AWAY)]
+    found = [pools(army(*mages(1)), each, ruleset=ruleset)[1] for each in dwarfs]
+    assert found == [dispel, 4, 2]
 
 
 def test_dice_of_items_of_the_army_and_of_a_fleeing_bearer_and_fixed_pools() -> None:

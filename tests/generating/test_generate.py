@@ -258,24 +258,21 @@ def test_seeds_make_different_scenarios() -> None:
     assert len({unit.models for _, army in armies() for unit in army.units}) >= 20
 
 
-def test_all_lores_and_all_army_lists_occur() -> None:
-    lores = {
-        spell.lore for _, army in armies() for who in army.wizards for spell in who.candidate_spells
-    }
-    assert lores == set(RULEBOOK_LORES)
-    assert {army.name for _, army in armies()} == {
-        army_list(name).name for name in bundled_armies()
-    }
+def test_all_lores_army_lists_kinds_of_opposition_and_of_terrain_occur() -> None:
+    mages = [who for _, army in armies() for who in army.wizards]
+    assert {spell.lore for who in mages for spell in who.candidate_spells} == set(RULEBOOK_LORES)
+    lists = {army_list(name).name for name in bundled_armies()}
+    assert {army.name for _, army in armies()} == lists
     first = {scenario.caster.name for scenario in pool()}
     assert len(first) == len(bundled_armies()) - 1  # Dwarfs cast nothing
-
-
-def test_every_kind_of_opposition_occurs() -> None:
     second = [scenario.dispeller for scenario in pool()]
     assert any(army.dwarf and army.runesmiths for army in second)
     assert any(wizard.daemon_unit is not None for army in second for wizard in army.wizards)
     assert any(not army.wizards and not army.dwarf for army in second)
     assert any(army.wizards and army.name == "High Elves" for army in second)
+    fields = [scenario.battlefield for scenario in pool() if scenario.battlefield is not None]
+    kinds = {feature.kind for field in fields for feature in field.terrain}
+    assert kinds == {"wood", "hill", "water", "rocks", "ruins", "building", "wall"}
 
 
 def test_units_wizards_and_items_of_all_sorts_occur() -> None:
@@ -291,16 +288,6 @@ def test_units_wizards_and_items_of_all_sorts_occur() -> None:
     assert 0.1 < sum(unit.in_combat for unit in units) / len(units) < 0.5
     assert 0.01 < sum(unit.fleeing for unit in units) / len(units) < 0.1
     assert any(unit.magic_item and unit.magic_resistance for unit in units)
-
-
-def test_terrain_of_every_kind_occurs() -> None:
-    kinds = {
-        feature.kind
-        for scenario in pool()
-        if scenario.battlefield is not None
-        for feature in scenario.battlefield.terrain
-    }
-    assert kinds == {"wood", "hill", "water", "rocks", "ruins", "building", "wall"}
 
 
 @pytest.mark.parametrize("seed", range(6))
