@@ -300,21 +300,15 @@ def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
 def test_the_number_to_dispel_may_be_negative() -> None:
     """A declared re-roll keeps its bonus, here 12, for the roll: 8 less 12."""
     way = {"of": "dispel", "dice": "one", "changes_natural": False}
-    names = ("Charm", "Amulet")
-    battle = new_game(
-        army(wizard(4, spell("Bolt", 8), spell("Second"))),
-        army(dispel_dice=4, items=names),
-        items=[
-            {"name": name, "uses": 1, "reroll": way, "when_dispelling": {"bonus": 12}}
-            for name in names
-        ],
-    )
+    names, keys = ("Charm", "Amulet"), {"reroll": way, "when_dispelling": {"bonus": 12}}
+    foe = army(dispel_dice=4, items=names)
+    items = [{"name": name, "uses": 1, **keys} for name in names]
+    battle = new_game(army(wizard(4, spell("Bolt", 8), spell("Second"))), foe, items=items)
     battle.cast_with("Bolt", 4, 4)
     for name in names:
         battle.use(name)
     battle.dispel(2, 3)
-    battle.act(FIRST_REROLL + 1)
-    battle.roll(2)
+    battle.play([FIRST_REROLL + 1, (2,)])
     assert battle.node == Node.KEEP_DISPEL
     assert_shown(battle, {"number to match": (8 - 12) / 15})
     Census(Eye(battle.packed_scenarios, 1)).count(battle)  # all within their bounds
@@ -359,14 +353,10 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
 
 
 def test_the_points_of_a_comet_and_their_expected_points() -> None:
+    boyz = unit("Boyz", 20, position=[16.0, 30.0], facing=180.0, points=9.0)
     battle = new_game(
         army(wizard(4, COMET, position=[24.0, 4.0], points=0.0), power_dice=9),
-        army(
-            units=[
-                unit("Boyz", 20, position=[16.0, 30.0], facing=180.0, points=9.0),
-                unit("Mob", 20, position=[28.0, 30.0], facing=180.0),
-            ]
-        ),
+        army(units=[boyz, unit("Mob", 20, position=[28.0, 30.0], facing=180.0)]),
         battlefield={"width": 48.0, "depth": 48.0},
         phases=3,
     )
@@ -393,16 +383,11 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
 
 def test_an_expected_loss_is_negative() -> None:
     """A Comet that also hits one's own regiment has an expected loss, within the bounds."""
-    field = {"width": 10.0, "depth": 10.0}
-    battle = new_game(
-        army(
-            wizard(4, COMET, position=[9.0, 1.0]),
-            units=[unit("Guard", 40, points=50.0, position=[5.0, 8.0])],
-        ),
-        army(units=[unit("Wolves", 1, points=1.0, position=[5.0, 9.0], facing=180.0)]),
-        battlefield=field,
-        phases=3,
-    )
+    guard = unit("Guard", 40, points=50.0, position=[5.0, 8.0])
+    wolves = unit("Wolves", 1, points=1.0, position=[5.0, 9.0], facing=180.0)
+    own = army(wizard(4, COMET, position=[9.0, 1.0]), units=[guard])
+    table = {"width": 10.0, "depth": 10.0}
+    battle = new_game(own, army(units=[wolves]), battlefield=table, phases=3)
     for seat in (0, 1):
         Census(Eye(battle.packed_scenarios, seat)).count(battle)
     assert shown(battle)["own spell 1 worth"] < -0.1
@@ -509,29 +494,19 @@ def test_best_counts_lasting_bonuses_and_with_an_item_its_dice_bonus_and_restric
         {"name": "Staff", "cast_bonus": 2},
         {"name": "Curse", "cast_bonus": -1},
     ]
-    mages = [
-        wizard(2, spell("Bolt", 14, 20.0), items=["Stone"]),
-        wizard(2, spell("Beam", 5, 20.0), items=["Charm"], name="Second"),
-        wizard(2, spell("Ray", 5, 20.0), name="Third"),
-        wizard(2, spell("Spear", 9, 20.0), items=["Staff", "Charm"], name="Fourth"),
-        wizard(2, spell("Arrow", 3, 20.0), items=["Curse"], name="Fifth"),
-        wizard(2, spell("Lance", 5, 20.0), items=["Curse", "Charm"], name="Sixth"),
-    ]
+    stone = chance_to_cast(3, 14, sixes=False)
+    assert stone < chance_to_cast(3, 14)
+    rows = [  # casting value, items, chances without and with the item
+        (14, ["Stone"], 0, stone), (5, ["Charm"], 2 / 6, 3 / 6), (5, [], 2 / 6, 2 / 6),
+        (9, ["Staff", "Charm"], 0, 1 / 6), (3, ["Curse"], 3 / 6, 3 / 6),
+        (5, ["Curse", "Charm"], 1 / 6, 2 / 6),
+    ]  # fmt: skip
+    mages, wanted = [], {}
+    for k, (value, carried, chance, with_item) in enumerate(rows, start=1):
+        mages.append(wizard(2, spell(f"Bolt {k}", value, 20.0), items=carried, name=f"Mage {k}"))
+        wanted[f"own spell {k} best"], wanted[f"own spell {k} best with item"] = chance, with_item
     best = shown(new_game(army(*mages, power_dice=1), items=items), 0, " best")
-    assert chance_to_cast(3, 14, sixes=False) < chance_to_cast(3, 14)
-    wanted = {
-        "own spell 1 best with item": chance_to_cast(3, 14, sixes=False) * 0.2,
-        "own spell 2 best": 2 / 6 * 0.2,
-        "own spell 2 best with item": 3 / 6 * 0.2,
-        "own spell 3 best": 2 / 6 * 0.2,
-        "own spell 3 best with item": 2 / 6 * 0.2,
-        "own spell 4 best with item": 1 / 6 * 0.2,
-        "own spell 5 best": 3 / 6 * 0.2,
-        "own spell 5 best with item": 3 / 6 * 0.2,
-        "own spell 6 best": 1 / 6 * 0.2,
-        "own spell 6 best with item": 2 / 6 * 0.2,
-    }
-    assert best == pytest.approx(wanted)
+    assert best == pytest.approx({name: p * 0.2 for name, p in wanted.items() if p})
 
 
 def test_expected_points_are_victory_points_under_that_scoring() -> None:
@@ -554,21 +529,15 @@ def test_expected_points_are_victory_points_under_that_scoring() -> None:
 
 
 def test_victory_points_are_observed_with_the_losses_until_half() -> None:
+    mage = wizard(4, STRIKE, points=90.0, wounds=2, general=True)
+    hero = {"name": "Hero", "points": 85.0, "wounds": 3}
+    units = [unit("Spears", 10), unit("Boyz", 8, points=9.0)]
     battle = new_game(
-        army(
-            wizard(4, STRIKE, points=90.0, wounds=2, general=True),
-            power_dice=12,
-            units=[unit("Giant", 1, wounds=6, points=205.0)],
-        ),
-        army(
-            heroes=[{"name": "Hero", "points": 85.0, "wounds": 3}],
-            units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)],
-            dispel_dice=0,
-        ),
+        army(mage, power_dice=12, units=[unit("Giant", 1, wounds=6, points=205.0)]),
+        army(heroes=[hero], units=units, dispel_dice=0),
         rules={"scoring": "victory_points"},
         phases=2,
     )
-
     part = "counted|until half|rule v"
     before = {
         "rule victory points": 1.0,
@@ -599,16 +568,10 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
 
     part = " at (unit|wizard) "
     strike = {f"unit {k}": 3.5 * 2 / 3 * worth / 100 for k, worth in ((1, 6.0), (2, 9.0))}
-    wanted = {
-        **{f"own spell 1 at {name}": worth for name, worth in strike.items()},
-        "own spell 2 at unit 1": 0.06,
-        "own spell 2 at unit 2": 0.06,
-        "own spell 3 at unit 1": 0.04,
-        "own spell 3 at wizard 1": 0.04,
-        "own spell 4 at unit 1": 0.07,
-        "own spell 4 at unit 2": 0.07,
-        "own spell 4 at wizard 1": 0.07,
-    }
+    wanted = {f"own spell 1 at {name}": worth for name, worth in strike.items()}
+    wanted |= {f"own spell 2 at unit {k}": 0.06 for k in (1, 2)}
+    wanted |= {f"own spell 3 at {name} 1": 0.04 for name in ("unit", "wizard")}
+    wanted |= {f"own spell 4 at {name}": 0.07 for name in ("unit 1", "unit 2", "wizard 1")}
     assert shown(battle, 0, part) == pytest.approx(wanted)
     assert shown(battle, 1, part) == {}  # it has nothing to choose from
     assert [*shown(battle, 0, "for friends")] == ["own spell 3 for friends"]
