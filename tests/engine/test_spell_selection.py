@@ -49,18 +49,6 @@ def test_one_of_them_may_be_swapped_for_the_first_and_a_repeat_is_rolled_again()
     check(first, node=Node.NOMINATE, castable={"Fire Ball", "Wall of Fire"})
 
 
-def test_chance_of_any_spell_for_a_wizard_of_level_1() -> None:
-    battle = pupil(1)
-    with_wall = 0.0
-    for code, chance in battle.chance_outcomes():
-        twin = battle.copy()
-        twin.resolve(code)
-        if twin.node == Node.SWAP_SPELL:
-            twin.act(PASS)
-        with_wall += chance * twin.can_cast("Wall of Fire")
-    assert with_wall == pytest.approx(1 / 6)
-
-
 def test_every_wizard_who_rolls_does_and_both_armies() -> None:
     """Two wizards may hold the same spell."""
     plain = wizard(1, spell("Bolt"), name="B")

@@ -140,12 +140,6 @@ def test_mean_of_a_spell_with_dice_for_its_hits(row: Row, foe: str) -> None:
     check_mean(to_strike(row.name, FOES[foe]), row, FOES[foe])
 
 
-def test_hand_counted_means_of_a_fire_ball() -> None:
-    for foe, mean in [(Foe(armour=5), 35 / 18), (Foe(toughness=4, armour=6), 7 / 4)]:
-        battle = to_strike("Fire Ball", foe._replace(points=1.0))
-        assert battle.mean() == pytest.approx(mean)
-
-
 WOUND, SAVED, WARDED, HELD = (6, 1, 1), (6, 6, 1), (6, 1, 6), (1, 1, 1)
 
 
@@ -182,12 +176,6 @@ def test_hits_that_wound_take_models(
     battle = to_strike(name, foe, phases=4)
     assert battle.roll(hits, *WOUND * hits) == points
     assert battle.units_left(1) == [left]
-
-
-def test_the_conflagration_continues_while_the_caster_rolls_higher() -> None:
-    for models, faces, hits in [(10, (1, 3, 3), 1), (12, (1, 5, 4, 2, 1, 1, 6), 8)]:
-        battle = to_strike("Conflagration of Doom", Foe(models))
-        assert battle.roll(*faces, *WOUND * hits) == 6 * hits
 
 
 @pytest.mark.parametrize(("name", "models", "hits"), [

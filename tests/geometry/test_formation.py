@@ -65,13 +65,6 @@ def test_facing_turns_clockwise_from_growing_y_and_bases_are_in_millimetres() ->
     assert bases.centres[0] == pytest.approx([-10 / 25.4, -20 / 25.4])
 
 
-def test_a_short_last_rank_is_centred() -> None:
-    where = deployment((boyz(7),))
-    assert centres(where, 0)[5:] == [[10.0, 18.5], [9.0, 18.5]]
-    blocks = blocks_of(where.pieces[0])
-    assert blocks.tolist() == [[[-2.5, -1.0], [2.5, 0.0]], [[-1.5, -2.0], [0.5, -1.0]]]
-
-
 @given(st.integers(1, 12), st.integers(1, 60))
 def test_every_place_of_a_formation_is_taken_once_and_ranks_stay_closed(
     frontage: int, count: int

@@ -142,16 +142,6 @@ def test_a_template_never_hits_more_models_than_are_left(
     assert list(found.hits) == sorted(found.hits)
 
 
-def test_a_template_never_touches_a_barred_base() -> None:
-    bases = block(9, 3)
-    barred = bases._replace(centres=np.add(bases.centres, [3.3, 0.0]))
-    found = place_template(bases, 3.0, [barred])
-    assert found.centre is not None
-    wholly, partly = cover_masks(found.centre[None], 1.5, barred)
-    assert not (wholly | partly).any()
-    assert (found.hits[-1], found.partial[-1]) >= searched_best(bases, 1.5, [barred])
-
-
 def test_a_spell_with_a_template_spares_engaged_units_and_friends_beside_its_target() -> None:
     (free,) = strikes(deployment((KARL,), (THEIRS,)), 0, 0, template(), 16)
     fight = Unit("Fight", 10, 5, (36.0, 32.0), 180.0, in_combat=True)

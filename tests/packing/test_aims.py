@@ -202,19 +202,6 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
     assert best[1] == pytest.approx(max(expected_points(record, aim, 1) for aim in found))
 
 
-def test_a_comet_has_a_point_near_the_enemy_and_far_from_the_friend() -> None:
-    """Within an inch of the Guard and more than 12 inches from the Levy, which it spares."""
-    guard = at(29.3, 30.0, BOYZ, models=4, frontage=4, base=[25.0, 20.0], points=20.0)
-    levy = {**unit("Levy", 6, frontage=2), "base": [25.0, 25.0], "position": [18.4, 26.8]}
-    field = {"width": 48.0, "depth": 36.0}
-    record = packed(
-        army(comet_at(), units=[levy]), army(units=[guard]), battlefield=field, phases=3
-    )
-    best = record.armies[0].inches[int(aims(record)[0].target) - FIRST_POINT]
-    assert best[TARGETS] == 1
-    assert best[0] > 12
-
-
 @pytest.mark.parametrize(
     "seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 50))]
 )

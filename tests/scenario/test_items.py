@@ -59,10 +59,3 @@ def test_a_bound_spell_of_the_scenarios_own(spell: Data) -> None:
     held = bound(spell=spell)
     assert (held.choices[0].lore, held.choices[0].casting_value) == (None, 4)
     assert (held.choices[0].effect is None) == ("worth" in spell)
-
-
-def test_two_characters_carry_bound_spells() -> None:
-    anna = wizard(items=["Ring of Flame", "Dispel Scroll"])
-    for place, second in (("heroes", "Ring of Flame"), ("runesmiths", "Storm Stone")):
-        keys: Data = {place: [{"name": "Karl", "items": [second]}]}
-        assert scenario(wizards=[anna], **keys).caster.characters[1].items == (second,)
