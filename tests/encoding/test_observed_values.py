@@ -32,14 +32,10 @@ STOPS = (2 + 9 + 9) / 36
 def duel_numbers(owner: str, other: str) -> dict[str, float]:
     """The numbers other than 0 of the duel that do not change, for the side of these names."""
     seen = {
-        "phases left": 1 / 12,
-        "rule one-turn dispels": 1.0,
-        "rule recast per side": 1.0,
-        "miscast stops": STOPS,
-        f"{other} item 1 uses": 0.25,
-        f"{other} item 1 bearer": 1 / 6,
+        "phases left": 1 / 12, "rule one-turn dispels": 1.0, "rule recast per side": 1.0,
+        "miscast stops": STOPS, f"{other} item 1 uses": 0.25, f"{other} item 1 bearer": 1 / 6,
         f"{other} item 1 automatic": 1.0,
-    }
+    }  # fmt: skip
     for side in (owner, other):
         mage = f"{side} wizard 1"
         seen |= {f"{mage} level": 1.0, f"{mage} wounds": 0.6, f"{mage} can cast": 1.0}

@@ -29,25 +29,16 @@ def facts_of(battle: Game) -> Data:
     legal = battle.legal_actions()
     castable = [s.spell.name for i, s in enumerate(spells) if actions.FIRST_CAST + i in legal]
     return {
-        "points": battle.points,
-        "node": battle.node,
-        "mover": battle.mover,
-        "active": battle.active,
-        "phase": int(state.phase),
-        "power": int(state.power),
-        "dispel": int(state.dispel),
-        "number": int(state.number),
-        "wounds": int(state.wounds[0, 0]),
-        "level": int(state.level[0, 0]),
-        "lock": int(state.lock[0, 0]),
-        "own_dice": state.own_dice[:2].tolist(),
-        "items": state.items[0, :2].tolist(),
-        "foes_items": state.items[1, :2].tolist(),
-        "contacts": state.contacts[:2].tolist(),
-        "castable": set(castable),
-        "in_play": set(in_play),
-        "fleeing": set(fleeing),
-    }
+        "points": battle.points, "node": battle.node,
+        "mover": battle.mover, "active": battle.active,
+        "phase": int(state.phase), "power": int(state.power),
+        "dispel": int(state.dispel), "number": int(state.number),
+        "wounds": int(state.wounds[0, 0]), "level": int(state.level[0, 0]),
+        "lock": int(state.lock[0, 0]), "own_dice": state.own_dice[:2].tolist(),
+        "items": state.items[0, :2].tolist(), "foes_items": state.items[1, :2].tolist(),
+        "contacts": state.contacts[:2].tolist(), "castable": set(castable),
+        "in_play": set(in_play), "fleeing": set(fleeing),
+    }  # fmt: skip
 
 
 def check(battle: Game, **expected: Any) -> None:

@@ -56,13 +56,9 @@ def test_the_models_that_a_spell_strikes(
 
 
 STORMED = (
-    foe("Seen", 15.0, x=33.0),
-    foe("Fights", 15.0, x=39.0, in_combat=True),
-    foe("Behind", 5.0),
-    foe("Far", 40.0),
-    Character("Lone", (36.0, 14.0), 180.0),
-    Character("Hidden", unit="Seen"),
-)
+    foe("Seen", 15.0, x=33.0), foe("Fights", 15.0, x=39.0, in_combat=True), foe("Behind", 5.0),
+    foe("Far", 40.0), Character("Lone", (36.0, 14.0), 180.0), Character("Hidden", unit="Seen"),
+)  # fmt: skip
 FRIENDS = (foe("Near", 15.0), foe("Far", 40.0), foe("Fights", 15.0, x=42.0, in_combat=True))
 
 

@@ -7,12 +7,8 @@ from wfb_gym.scenario import Scenario, scenario_from_dict
 Data = dict[str, Any]
 BOYZ: Data = {"name": "Boyz", "models": 20, "toughness": 4, "armour_save": 6, "points": 5}
 HORRORS: Data = {
-    "name": "Horrors",
-    "models": 10,
-    "toughness": 3,
-    "points": 15,
-    "traits": ["daemons"],
-}
+    "name": "Horrors", "models": 10, "toughness": 3, "points": 15, "traits": ["daemons"],
+}  # fmt: skip
 BOLT: Data = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
 MISSILE: Data = {
     "target": "enemy_unit",

@@ -15,27 +15,11 @@ from wfb_gym.scenario import bundled_scenarios
 
 _DEEP = 3000
 _SNIPPETS = (
-    "\n[caster]\n",
-    "\n[[caster.wizards]]\n",
-    "\n[caster.wizards.x]\n",
-    "\nname = ",
-    '"""',
-    "'''",
-    "[" * _DEEP,
-    "{a = " * _DEEP,
-    "\n" + "a." * _DEEP + "a = 1\n",
-    "\n[" + "a." * _DEEP + "a]\n",
-    "9" * 5000,
-    "\nphases = 0x" + "f" * 5000 + "\n",
-    "\nphases = 1e999\n",
-    "\nname = 1979-99-99\n",
-    "{}," * 2000,
-    "\x00",
-    "\x1b",
-    "\ufeff",
-    "\r\n",
-    "\\uD800",
-)
+    "\n[caster]\n", "\n[[caster.wizards]]\n", "\n[caster.wizards.x]\n", "\nname = ", '"""', "'''",
+    "[" * _DEEP, "{a = " * _DEEP, "\n" + "a." * _DEEP + "a = 1\n", "\n[" + "a." * _DEEP + "a]\n",
+    "9" * 5000, "\nphases = 0x" + "f" * 5000 + "\n", "\nphases = 1e999\n", "\nname = 1979-99-99\n",
+    "{}," * 2000, "\x00", "\x1b", "\ufeff", "\r\n", "\\uD800",
+)  # fmt: skip
 
 
 def mutant(rng: np.random.Generator) -> str | dict[str, Any]:

@@ -24,21 +24,13 @@ from wfb_gym.scenario.units import IMMUNE_TO_PANIC
 TEACHING = "border-skirmish"
 LARGEST = "the-winds-unbound"
 SMALL = (
-    TEACHING,
-    "ford-of-the-green-lady",
-    "horrors-in-the-mist",
-    "redhorn-pass",
-    "the-crooked-mile",
-    "tower-of-the-nine-panes",
-)
+    TEACHING, "ford-of-the-green-lady", "horrors-in-the-mist",
+    "redhorn-pass", "the-crooked-mile", "tower-of-the-nine-panes",
+)  # fmt: skip
 LARGE = (
-    "battle-of-black-gorge",
-    "dawn-at-grimmwald",
-    "march-of-the-pale-count",
-    "the-iron-tide",
-    "the-shattered-gate",
-    LARGEST,
-)
+    "battle-of-black-gorge", "dawn-at-grimmwald", "march-of-the-pale-count",
+    "the-iron-tide", "the-shattered-gate", LARGEST,
+)  # fmt: skip
 LIMITS = dict.fromkeys(SMALL, 1000) | dict.fromkeys(LARGE, 2000)
 """Points of each side."""
 

@@ -56,15 +56,17 @@ def test_wizards_roll_on_lores_of_army_books(lore: str) -> None:
 
 AUTOMATIC = {"uses": 1, "when_dispelling": {"automatic": True}}
 FORGOTTEN = {"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}}
+TWO_DICE = {"uses": 1, "when_casting": {"extra_dice": 2, "irresistible": False}}
+ONE_DIE = {"dice": 1, "either_phase": True}
+
+
+def holds(power_level: int, spell: str, **keys: int) -> Data:
+    return {"bound": {"power_level": power_level, "spell": spell, **keys}}
+
+
 ITEMS: Data = {
     "Dispel Scroll": {"points": 25, **AUTOMATIC, "ends_own_spells": True},
-    "Power Stone": {
-        "points": 25,
-        "uses": 1,
-        "when_casting": {"extra_dice": 2, "irresistible": False},
-        "ends_own_spells": True,
-        "stores_dice": True,
-    },
+    "Power Stone": {"points": 25, **TWO_DICE, "ends_own_spells": True, "stores_dice": True},
     "Staff of Sorcery": {"points": 50, "dispel_bonus": 1},
     "Power Familiar": {"points": 50, "power_dice": 1, "dispel_dice": 1},
     "Wizard's Staff": {"points": 15, "extra_dice_cap": 1},
@@ -84,46 +86,29 @@ ITEMS: Data = {
     "Spell Familiar": {"points": 15, "extra_spells": 1},
     "Master Rune of Balance": {"points": 50, "takes_power_dice": 1},
     "Rod of Power": {"points": 45, "stores": {"dice": 3, "check": True}, "stores_dice": True},
-    "Black Periapt": {
-        "points": 15,
-        "stores": {"dice": 1, "either_phase": True},
-        "stores_dice": True,
-    },
-    "Ring of Flame": {"points": 30, "bound": {"power_level": 3, "spell": "Fire Ball"}},
-    "Storm Stone": {"points": 25, "bound": {"power_level": 5, "spell": "Storm of Hail", "uses": 1}},
+    "Black Periapt": {"points": 15, "stores": ONE_DIE, "stores_dice": True},
+    "Ring of Flame": {"points": 30, **holds(3, "Fire Ball")},
+    "Storm Stone": {"points": 25, **holds(5, "Storm of Hail", uses=1)},
     "Skull of Katam": {"points": 50, "cast_bonus": 1},
     "Staff of Baduumm": {"points": 50, "cast_bonus": 1},
     "Annulian Crystal": {"points": 40, "takes_power_dice": 1},
     "Banner of Sorcery": {"points": 50, "power_dice": 2},
-    "Silver Mirror": {
-        "points": 40,
-        "uses": 1,
-        "when_dispelling": {"automatic": True},
-        "ends_own_spells": True,
-    },
+    "Silver Mirror": {"points": 40, **AUTOMATIC, "ends_own_spells": True},
     "Warpstone Charm": {"points": 25, "uses": 1, "reroll": {"of": "both", "changes_natural": True}},
-    "Nibbla's 'Itty Ring": {"points": 25, "bound": {"power_level": 3, "spell": "'Eadbutt"}},
-    "Ring of Fury": {"points": 30, "bound": {"power_level": 3, "spell": "Fury of Khaine"}},
-    "Ring of Corin": {"points": 35, "bound": {"power_level": 4, "spell": "Vaul's Unmaking"}},
-    "Book of Arkhan": {
-        "points": 25,
-        "bound": {"power_level": 3, "spell": "Vanhel's Danse Macabre"},
-    },
-    "Storm Daemon": {"points": 25, "bound": {"power_level": 4, "spell": "Warp Lightning"}},
-    "Blasted Standard": {"points": 50, "bound": {"power_level": 4, "spell": "Yellow Fire"}},
-    "Banner of Wrath": {"points": 50, "bound": {"power_level": 4, "spell": "Wrath"}},
-    "Doomfire Ring": {"points": 25, "bound": {"power_level": 3, "spell": "Doomfire"}},
-    "Silver Horn": {"points": 45, "bound": {"power_level": 5, "spell": "Silver Note"}},
-    "Rod of Corruption": {
-        "points": 75,
-        "bound": {"power_level": 4, "spell": "Nurgle's Rot", "uses": 1},
-    },
+    "Nibbla's 'Itty Ring": {"points": 25, **holds(3, "'Eadbutt")},
+    "Ring of Fury": {"points": 30, **holds(3, "Fury of Khaine")},
+    "Ring of Corin": {"points": 35, **holds(4, "Vaul's Unmaking")},
+    "Book of Arkhan": {"points": 25, **holds(3, "Vanhel's Danse Macabre")},
+    "Storm Daemon": {"points": 25, **holds(4, "Warp Lightning")},
+    "Blasted Standard": {"points": 50, **holds(4, "Yellow Fire")},
+    "Banner of Wrath": {"points": 50, **holds(4, "Wrath")},
+    "Doomfire Ring": {"points": 25, **holds(3, "Doomfire")},
+    "Silver Horn": {"points": 45, **holds(5, "Silver Note")},
+    "Rod of Corruption": {"points": 75, **holds(4, "Nurgle's Rot", uses=1)},
     "Blessing of Sigmar": {"dispel_dice": 1},
-    "Prayer: Hammer of Sigmar": {"bound": {"power_level": 3, "spell": "Hammer of Sigmar"}},
-    "Prayer: Armour of Righteousness": {
-        "bound": {"power_level": 3, "spell": "Armour of Righteousness"}
-    },
-    "Prayer: Healing Hand": {"bound": {"power_level": 3, "spell": "Prayer of Healing"}},
+    "Prayer: Hammer of Sigmar": holds(3, "Hammer of Sigmar"),
+    "Prayer: Armour of Righteousness": holds(3, "Armour of Righteousness"),
+    "Prayer: Healing Hand": holds(3, "Prayer of Healing"),
 }
 """Keys of the bundled items except for their defaults, with the name of a bound spell."""
 
