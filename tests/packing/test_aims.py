@@ -13,7 +13,7 @@ from wfb_gym.packing import pack
 from wfb_gym.packing.aims import comet_points
 from wfb_gym.packing.records import FIRST_POINT, OUT_OF_REACH, UNBOUNDED, AimCondition, Duration
 from wfb_gym.scenario import load_scenario
-from wfb_gym.scenario.sizes import TARGETS, UNITS
+from wfb_gym.scenario.sizes import MARKS_PER_WORD, TARGETS, UNITS
 
 OWN, ENEMY = 1, 1 + TARGETS
 """Codes of the first own and the first enemy target."""
@@ -319,6 +319,24 @@ def test_reach_is_the_most_that_a_spell_may_cost_a_target() -> None:
     assert not reach[3].any()
     assert not np.delete(reach[0], targets).any()
     assert not record.armies[1].reach.any()
+
+
+def test_spells_that_do_not_stack_leave_marks() -> None:
+    twice = curse("Twice")
+    record = packed(
+        army(
+            wizard(4, twice, curse("Once", once=True), bolt()),
+            wizard(4, twice, curse("Alone"), bolt(), name="Berta"),
+        ),
+        army(units=[BOYZ]),
+    )
+    side = record.armies[0]
+    assert [int(entry.mark) for entry in side.spells[:6]] == [1, 2, 0, 1, 0, 0]
+    word, place = divmod(1, MARKS_PER_WORD)
+    staying = [0, 0]
+    staying[word] = ((1 << TARGETS) - 1) << (place * TARGETS)
+    assert side.staying.tolist() == staying
+    assert side.spells[0].namesakes == 0b001001
 
 
 def test_too_many_pairs_of_spell_and_target() -> None:
