@@ -44,13 +44,6 @@ def test_pieces_that_overlap_are_found(
     assert overlaps == ([] if keys is None else [keys])
 
 
-@pytest.mark.parametrize(("x", "y", "beyond"), [(2.4, 20.0, 0.1), (36.0, 48.02, 0.02)])
-def test_every_base_is_on_the_battlefield(x: float, y: float, beyond: float) -> None:
-    (found,) = deployment((Unit("A", 5, 5, (x, y)),)).misplacements()
-    assert (found.piece.name, found.other) == ("A", None)
-    assert found.beyond == pytest.approx(beyond)
-
-
 def test_outlines_have_a_polygon_for_each_base_by_name() -> None:
     wood = Terrain("Old Wood", "wood", (10.0, 10.0), (4.0, 2.0), 90.0)
     theirs = (Unit("B", 7, 5, (36.0, 20.0)), Character("Foe", unit="B"))

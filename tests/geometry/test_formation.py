@@ -1,4 +1,3 @@
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -90,15 +89,3 @@ def test_the_blocks_of_a_unit_are_its_bases_and_places_of_its_characters(
         bases = bases_of(pieces[code], pieces)
         for centre in bases.centres:
             assert ((centre > low) & (centre < high)).all(axis=1).any()
-
-
-def test_engagement_is_shared_by_a_unit_and_its_characters() -> None:
-    fighting = replace(IN_BOYZ, in_combat=True)
-    pieces = deployment((boyz(5), fighting, HANS)).pieces
-    assert all(piece.engaged for piece in pieces.values())
-
-
-def test_a_magic_item_of_a_character_is_in_his_unit() -> None:
-    for items in ((), ("Wand",)):
-        pieces = deployment((boyz(5), replace(IN_BOYZ, items=items))).pieces
-        assert pieces[0].magic_item == bool(items)

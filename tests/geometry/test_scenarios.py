@@ -10,9 +10,8 @@ from tests.support.builders import spell as plain_spell
 from tests.support.packed import scenario
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.targets import has_aim
-from wfb_gym.geometry import Verdict
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, ScenarioError, TargetRow, explain_targets, load_scenario
+from wfb_gym.scenario import Scenario, TargetRow, explain_targets, load_scenario
 from wfb_gym.scenario.scenario import _DEPLOYMENTS
 
 FIRE_BALL, BURNING_HEAD = {"name": "Fire Ball"}, {"name": "Burning Head"}
@@ -40,29 +39,10 @@ def explained(spell: Data, **keys: Any) -> list[TargetRow]:
     return explain_targets(written(spell, **keys), 0, "Karl", spell["name"])
 
 
-def test_targets_of_a_written_scenario_are_checked() -> None:
-    here = written()
-    effect = here.caster.wizards[0].spells[0].effect
-    assert effect is not None
-    assert here.aim(0, 0, effect).verdicts() == [
-        Verdict(16, True, "", False),
-        Verdict(17, False, "is out of sight behind Old Wood", False),
-        Verdict(26, False, "is in Boyz", True),
-    ]
-
-
 def test_a_wizard_who_rolls_his_spells_may_ask_about_all_of_his_lore() -> None:
     rows = explain_targets(written(), 0, "Fiend", "Steed of Shadows")
     assert [row.legal for row in rows] == [False, False]
     assert rows[1].reason == "a Daemon may not leave its unit by magic"
-
-
-def test_units_that_overlap_are_rejected_with_their_keys() -> None:
-    with pytest.raises(ScenarioError) as refused:
-        written(y=9.5)
-    (problem,) = refused.value.problems
-    assert problem.key == "dispeller.units[0].position"
-    assert problem.found == "Boyz over Karl (caster.wizards[0])"
 
 
 REACHED = "every enemy in reach"

@@ -123,6 +123,7 @@ def test_equal_items_of_one_bearer_share_a_slot() -> None:
 
 def test_items_that_only_change_their_bearer_need_no_slot() -> None:
     items = ["Starwood Staff", "Wizard's Staff", "Jewel of the Dusk", "Darkstar Cloak"]
+    items += ["Book of Hoeth", "Silver Wand"]
     made = scenario(army(wizard(2, BOLT, items=[*items, "Power Stone"])))
     side = pack(made)[0].armies[0]
     mage = side.wizards[0]

@@ -53,16 +53,6 @@ def conflagration(hits: int) -> F:
     return sum((chain(hits - die) for die in D6), F(0)) / 6
 
 
-@pytest.mark.parametrize(
-    ("hits", "extra", "fixed", "dice"),
-    [("1", None, 1, 0), ("2D6", None, 0, 2), ("D6", "D6", 0, 2), ("2D6", "D6", 0, 3)],
-)
-def test_hits_on_dice(hits: str, extra: str | None, fixed: int, dice: int) -> None:
-    assert_is(
-        hits_pmf(hits, extra), pmf_of([fixed + sum(roll) for roll in product(D6, repeat=dice)])
-    )
-
-
 def test_chain_adds_the_casters_die_while_it_is_higher_and_is_cut_where_it_is_negligible() -> None:
     assert chain(0) == F(7, 12)
     pmf = hits_pmf("D6 chain")

@@ -135,7 +135,7 @@ def test_every_switch_of_both_rulesets_has_a_source() -> None:
         assert all(entry["source"].strip() for entry in switches.values())
 
 
-@pytest.mark.parametrize(("name", "ours"), [("6e", 5), ("7e", 1)])
+@pytest.mark.parametrize(("name", "ours"), [("6e", 5), ("7e", 1), ("gut-magic", 0)])
 def test_miscast_rows_have_a_text_and_a_source(name: str, ours: int) -> None:
     rows = bundled_miscast_table(name).rows
     assert all(row.source and row.text for row in rows)

@@ -1,40 +1,9 @@
 """Miscast tables: dice, rows, effects, and the table of each wizard."""
 
-from typing import Any
-
 import pytest
 
 from tests.scenario.documents import Data, scenario
-from wfb_gym.scenario.rulesets import MiscastTable, bundled_miscast_table, bundled_miscast_tables
-
-
-def house(*rows: Data, **table: Any) -> MiscastTable:
-    tables = {"house": {"rows": list(rows), **table}}
-    return scenario(keys={"miscast_tables": tables}).miscast_tables["house"]
-
-
-def test_a_table_is_rolled_with_two_dice_unless_it_takes_one() -> None:
-    table = house({"roll": [2, 12]})
-    assert (table.dice, table.totals) == (2, range(2, 13))
-    table = house({"roll": [1, 5]}, {"roll": 6}, dice=1)
-    assert (table.dice, table.totals) == (1, range(1, 7))
-
-
-@pytest.mark.parametrize(
-    ("written", "more"),
-    [
-        ({"kind": "caster_hits", "dice": "D6", "strength": 4}, {"armour_save": True}),
-        ({"kind": "caster_hits", "dice": "D3", "strength": 4, "armour_save": False}, {}),
-        ({"kind": "caster_wounds", "dice": "D3"}, {}),
-        ({"kind": "other_wizards_wounds", "dice": "D6"}, {}),
-        ({"kind": "locked", "until": "battle_end"}, {"bars_items": False}),
-        ({"kind": "spell_forgotten"}, {"whose": "caster"}),
-        ({"kind": "spell_forgotten", "whose": "side"}, {}),
-    ],
-)
-def test_effects_are_read(written: Data, more: Data) -> None:
-    (row,) = house({"roll": [2, 12], "effects": [written]}).rows
-    assert row.effects[0].model_dump() == {**written, **more}
+from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
 
 
 @pytest.mark.parametrize(
@@ -67,14 +36,6 @@ def test_a_wizards_table_precedes_his_armys_and_the_rulesets(
 
 def test_the_bundled_tables() -> None:
     assert bundled_miscast_tables() == ("6e", "7e", "daemons", "gut-magic")
-
-
-def test_gut_magic_is_printed_and_takes_one_die() -> None:
-    table = bundled_miscast_table("gut-magic")
-    assert table.dice == 1
-    assert [row.roll for row in table.rows] == [(n, n) for n in range(1, 7)]
-    assert {row.source for row in table.rows} == {"printed"}
-    assert all(row.text for row in table.rows)
 
 
 def test_daemons_read_a_three_as_a_two() -> None:

@@ -38,19 +38,6 @@ def test_leadership_is_given_or_from_the_profile_or_seven() -> None:
     assert [each.leadership for each in army.characters] == [7, 8, 9]
 
 
-def test_characters_are_wizards_then_runesmiths_then_heroes() -> None:
-    army = scenario(
-        heroes=[{"name": "Hero"}], runesmiths=[{"name": "Smith"}], wizards=[wizard(general=True)]
-    ).caster
-    assert [who.name for who in army.characters] == ["Anna", "Smith", "Hero"]
-    assert [who.general for who in army.characters] == [True, False, False]
-    assert [key for key, _ in army.keyed_characters()] == [
-        "wizards[0]",
-        "runesmiths[0]",
-        "heroes[0]",
-    ]
-
-
 def test_a_mounted_character_has_the_base_of_his_mount() -> None:
     hero = scenario(heroes=[{"name": "Hero", "troop": "monster"}]).caster.heroes[0]
     assert hero.base == (50.0, 50.0)
@@ -143,19 +130,6 @@ def test_models_in_base_contact(
 def test_models_in_contact_with_the_second_army() -> None:
     battle = scenario({"units": [BOYZ], "heroes": [{"name": "H", "unit": "Boyz"}]})
     assert battle.contacts_of(1, 0) == (ContactGroup(1, 0, 3, 4, 6, None, 5.0, 1),)
-
-
-def test_a_wizard_with_a_lore_rolls_his_spells_and_others_know_the_listed_ones() -> None:
-    anna = scenario(wizards=[wizard(lore="Death", spells=[])]).caster.wizards[0]
-    assert anna.rolls_spells
-    assert anna.spells == ()
-    names = [spell.name for spell in anna.candidate_spells]
-    assert (len(names), names[0], names[5]) == (6, "Dark Hand of Death", "Doom and Darkness!")
-    assert all(spell.lore == "Death" and spell.effect for spell in anna.candidate_spells)
-    plain, listing = scenario(wizards=[wizard(), wizard(name="B", spells=[WARD])]).caster.wizards
-    assert not plain.rolls_spells
-    assert plain.candidate_spells == ()
-    assert listing.candidate_spells == listing.spells
 
 
 @pytest.mark.parametrize(
