@@ -23,12 +23,6 @@ def fitted(name: str, seat: int) -> Limits:
     return fit(table_of(name), seat)
 
 
-def test_the_duel() -> None:
-    caster, dispeller = ArmyLimits(1, 4, 0), ArmyLimits(1, 0, 1)
-    assert fitted("archmage-duel", 0) == Limits(caster, dispeller, dice=5)
-    assert fitted("archmage-duel", 1) == Limits(dispeller, caster, dice=4)
-
-
 @pytest.mark.parametrize(
     ("keys", "field"),
     [
@@ -90,15 +84,6 @@ def test_units_are_shown_if_anything_can_happen_to_them() -> None:
     ):
         limits = fit(new_game(caster, army(units=[unit_of])).packed_scenarios, 0)
         assert (limits.own.units, limits.opponent.units) == (units, units)
-
-
-def test_characters_of_every_kind_are_counted() -> None:
-    battle = new_game(
-        army(wizard(2, spell()), heroes=[{"name": "Captain"}]),
-        army(runesmiths=[{"name": "Smith"}], heroes=[{"name": "Thane"}, {"name": "Lord"}]),
-    )
-    limits = fit(battle.packed_scenarios, 0)
-    assert (limits.own.wizards, limits.opponent.wizards) == (2, 3)
 
 
 def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:

@@ -77,19 +77,6 @@ def test_the_last_model_takes_the_caster_with_it() -> None:
     check(battle, in_play=set())
 
 
-def test_a_spell_on_itself_is_cast_by_the_unit() -> None:
-    battle = horrors(spells=[{"name": "Flaming Sword of Rhuin"}], phases=1)
-    battle.works("Flaming Sword of Rhuin")
-    battle.stop()
-    assert battle.points == 5
-
-
-def test_the_focal_model_is_no_target_beside_its_unit() -> None:
-    battle = game(army(wizard(4, {"name": "Rule of Burning Iron"})), daemons())
-    battle.nominate("Rule of Burning Iron")
-    assert battle.node == Node.POOL_DICE
-
-
 def test_daemons_read_a_miscast_of_3_as_a_2_and_each_wizard_his_own_table() -> None:
     mages = (
         wizard(2, spell("Bolt"), name="A", miscast_table="daemons"),

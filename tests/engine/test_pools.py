@@ -108,14 +108,6 @@ def test_dice_that_only_their_bearer_may_use() -> None:
     assert twin.most_dice() == 1  # its own die counts towards the limit
 
 
-def test_all_wizards_share_one_pile() -> None:
-    battle = game(army(*mages(4), wizard(1, spell("Spark"), name="Boy")))
-    battle.cast_with("Bolt", 1, 2, 2, 3, 6)
-    battle.let_through()
-    assert battle.state.power == 2
-    battle.cast("Spark", 2)
-
-
 def test_the_caster_moves_first_and_only_he_casts() -> None:
     battle = game(army(*mages(2)), army(wizard(2, spell("Other"))))
     assert battle.mover == battle.active == 0

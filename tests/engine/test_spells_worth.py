@@ -168,14 +168,6 @@ def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit() -> None:
     assert battle.targets() == {"Two", "A", "B"}
 
 
-def test_damage_of_two_wizards_stacks() -> None:
-    battle = rivals("Forked Lightning")
-    battle.works("Forked Lightning", "One", wizard=0)
-    battle.roll(1, 1, 1, 1)
-    battle.nominate("Forked Lightning", 1)
-    assert battle.targets() == {"One", "Two"}
-
-
 @pytest.mark.parametrize(("target", "points"), [("One", 7), ("Two", 30), (OWN, 11)])
 def test_a_scenario_sets_its_own_worth_for_a_spell_and_for_a_target(
     target: str, points: int
