@@ -38,6 +38,15 @@ def test_leadership_is_given_or_from_the_profile_or_seven() -> None:
     assert [each.leadership for each in army.characters] == [7, 8, 9]
 
 
+def test_characters_are_wizards_then_runesmiths_then_heroes() -> None:
+    heroes, smiths, wizards = [{"name": "Hero"}], [{"name": "Smith"}], [wizard(general=True)]
+    army = scenario(heroes=heroes, runesmiths=smiths, wizards=wizards).caster
+    assert [who.name for who in army.characters] == ["Anna", "Smith", "Hero"]
+    assert [who.general for who in army.characters] == [True, False, False]
+    keys = [key for key, _ in army.keyed_characters()]
+    assert keys == ["wizards[0]", "runesmiths[0]", "heroes[0]"]
+
+
 def test_a_mounted_character_has_the_base_of_his_mount() -> None:
     hero = scenario(heroes=[{"name": "Hero", "troop": "monster"}]).caster.heroes[0]
     assert hero.base == (50.0, 50.0)
