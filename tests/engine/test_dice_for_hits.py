@@ -35,12 +35,12 @@ def blast(damage: Data, *, models: int = 20, power: int = 4, **keys: Any) -> Gam
     return game(army(wizard(4, aimed("Blast", 3, damage=damage)), power_dice=power), foes)
 
 
-def mean_wounds(hits: str, strengths: tuple[int, ...], most: int) -> F:
+def mean_wounds(hits: str, strengths: tuple[int, ...], most: int) -> F | float:
     """Return the mean wounds of one roll of hits that all have one Strength, at most `most`."""
     foe = Foe(most, toughness=4, armour=4, points=1.0)
     chances = [wound_chance(foe, strength, True) for strength in strengths]
     means = [mean_points(foe, number_of_hits(hits), each, flaming=False) for each in chances]
-    return sum(map(F, means), F(0)) / len(means)
+    return sum(means, F(0)) / len(means)
 
 
 @pytest.mark.parametrize("hits", HITS)
