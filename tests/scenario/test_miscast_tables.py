@@ -1,4 +1,4 @@
-"""Miscast tables: dice, rows, effects, and the table of each wizard."""
+"""Miscast tables: rows of the bundled ones, and the table of each wizard."""
 
 import pytest
 

@@ -1,11 +1,10 @@
-"""Spells of a wizard: a lore's or the scenario's own, with an effect or fixed points."""
+"""Spells in play at the start of a battle, and the worth that a scenario gives to spells."""
 
 from typing import Any
 
 import pytest
 
-from tests.scenario.documents import BOYZ, CURSE, Data, scenario, unit, wizard
-from wfb_gym.scenario import Scenario
+from tests.scenario.documents import BOYZ, CURSE, scenario, unit, wizard
 from wfb_gym.scenario.spells import Spell
 
 
@@ -31,14 +30,11 @@ def test_a_spell_on_the_caster_in_play_needs_no_target() -> None:
 PELT = "Pelt of Midnight"
 
 
-def with_worths(*worths: Data) -> Scenario:
-    wizards = [wizard(spells=[PELT])]
-    return scenario(keys={"worths": list(worths)}, wizards=wizards, units=[unit(name="Own")])
-
-
 def test_a_worth_for_one_target_precedes_the_general_one() -> None:
-    alone = {"spell": PELT, "target": "Own", "points": 15}
-    battle = with_worths(alone, {"spell": PELT, "points": 3, "points_per_phase": 2})
+    worths = [{"spell": PELT, "target": "Own", "points": 15}]
+    worths.append({"spell": PELT, "points": 3, "points_per_phase": 2})
+    mage = wizard(spells=[PELT])
+    battle = scenario(keys={"worths": worths}, wizards=[mage], units=[unit(name="Own")])
     pelt = battle.caster.wizards[0].spells[0]
     own, others = battle.worth_of(pelt, "Own"), battle.worth_of(pelt, "Anna")
     assert (own["points"], own["points_per_phase"]) == (15.0, 2.0)
