@@ -79,13 +79,13 @@ def test_a_spell_is_forgotten_with_all_its_casting_values_but_without_its_group(
     assert castable(battle) == left
 
 
-def test_a_free_spell_has_any_casting_value_up_to_the_limit() -> None:
-    foes = army(wizard(2, LEVELS, name="Foe"), dispel_dice=0)
+def test_a_free_spell_has_any_casting_value_up_to_the_limit_and_is_offered_once() -> None:
+    foes = army(wizard(2, LEVELS, spell("Jolt", casts=3), name="Foe"), dispel_dice=0)
     effect = {"kind": "free_spell", "limit": "miscast_value"}
     battle = battle_with(spell("Bolt", 5), dispeller=foes, **miscast(effect))
     cast_with(battle, "Bolt (5+)", 1, 1)
     battle.roll(3, 4)
-    assert castable(battle) == ["Raise (3+)"]
+    assert castable(battle) == ["Raise (3+)", "Jolt (5+), cast 1 of 3"]
 
 
 def test_a_spell_in_play_bars_its_other_casting_values() -> None:
@@ -160,14 +160,6 @@ def test_a_spell_forgotten_in_a_miscast_has_no_casts_left() -> None:
     cast_with(battle, "Bolt (5+), cast 1 of 3", 1, 1)
     battle.roll(3, 4)
     assert castable(battle) == ["Dart (5+)"]
-
-
-def test_a_free_spell_is_offered_once() -> None:
-    foes = army(wizard(2, spell("Jolt", casts=3), name="Foe"), dispel_dice=0)
-    battle = repeated(dispeller=foes, **miscast({"kind": "free_spell", "limit": "any"}))
-    cast_with(battle, "Bolt (5+), cast 1 of 3", 1, 1)
-    battle.roll(3, 4)
-    assert castable(battle) == ["Jolt (5+), cast 1 of 3"]
 
 
 def test_a_one_turn_spell_is_cast_at_several_targets_once_each() -> None:

@@ -83,22 +83,19 @@ def test_spells_of_friends_and_of_areas_meet_none() -> None:
         assert battle.node != Node.DISPEL
 
 
-@pytest.mark.parametrize(("alive", "dice"), [(True, 3), (False, 2)])
-def test_a_unit_shares_the_best_of_the_characters_in_it(alive: bool, dice: int) -> None:
-    battle = resisting(heroes=[{"name": "Captain", "unit": "Warded", "magic_resistance": 3}])
-    if not alive:
-        battle.state.wounds[1, 0] = 0
-    cast_at(battle, "Fire Ball", "Warded")
-    battle.act(NO_DICE)
-    assert battle.dice_to_roll == dice
-
-
-@pytest.mark.parametrize(("models", "dice"), [(10, 2), (0, 1)])
-def test_a_character_shares_that_of_the_unit_he_stands_in(models: int, dice: int) -> None:
-    hero = {"name": "Captain", "unit": "Warded", "magic_resistance": 1}
-    battle = resisting(own="Rule of Burning Iron", heroes=[hero])
+@pytest.mark.parametrize(("target", "own", "alive", "models", "dice"), [
+    ("Warded", 3, 1, 10, 3), ("Warded", 3, 0, 10, 2),
+    ("Captain", 1, 1, 10, 2), ("Captain", 1, 1, 0, 1),
+])  # fmt: skip
+def test_the_highest_of_a_unit_and_the_characters_in_it_counts(
+    target: str, own: int, alive: int, models: int, dice: int
+) -> None:
+    spell = "Fire Ball" if target == "Warded" else "Rule of Burning Iron"
+    hero = {"name": "Captain", "unit": "Warded", "magic_resistance": own}
+    battle = resisting(own=spell, heroes=[hero])
+    battle.state.wounds[1, 0] *= alive
     battle.state.unit_wounds[1, 0] = models
-    cast_at(battle, "Rule of Burning Iron", "Captain")
+    cast_at(battle, spell, target)
     battle.act(NO_DICE)
     assert battle.dice_to_roll == dice
 
