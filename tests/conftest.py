@@ -112,13 +112,7 @@ def quick_refusals(shared_samples: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 10_000)
 
 
-_NOT_COMPILED = (
-    "test_compiler.py",
-    "test_site.py",
-    "generating",
-    "geometry",
-    "scenario",
-)
+_NOT_COMPILED = ("test_compiler.py", "test_site.py", "generating", "geometry", "scenario")
 """Slow or numerous tests that play no battle; `test_compiler` has its own caches."""
 
 

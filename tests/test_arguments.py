@@ -8,7 +8,7 @@ from tests.support.scripts import Scripts
 
 REJECTED = {
     "experiments.benchmark": [
-        ("--wheel nowhere.whl", "--wheel: expected a wheel, found no file nowhere.whl"),
+        ("--wheel nowhere.whl", "--wheel: expected a wheel, found no file nowhere.whl")
     ],
     "experiments.exploitability": [
         ("veteren", "did you mean veteran?"),
@@ -75,7 +75,7 @@ REJECTED = {
         ("--quick --chances 0", "--chances"),
     ],
     "experiments.value_of_history": [
-        ("archmage-duel", "expected hidden items, found none in archmage-duel"),
+        ("archmage-duel", "expected hidden items, found none in archmage-duel")
     ],
     "agents.compare": [
         ("--scenario dawn-at-grimmwald", "--scenario: "),
@@ -85,18 +85,13 @@ REJECTED = {
         ("--quick --first -1", "--first: expected 0 or more, found -1"),
         ("--quick --start-from none.npz", "--start-from: none.npz: expected a saved network"),
     ],
-    "agents.hidden": [
-        ("--scenario archmage-duel", "expected hidden items"),
-        ("--gap 0", "--gap"),
-    ],
+    "agents.hidden": [("--scenario archmage-duel", "expected hidden items"), ("--gap 0", "--gap")],
     "agents.imitate": [
         ("--dataset wfb_gym/nothing-v0", "found no wfb_gym/nothing-v0"),
         ("--epochs 0", "--epochs: expected more than 0"),
         ("--held-out 1", "--held-out: expected a share"),
     ],
-    "agents.openspiel": [
-        ("--scenario dawn-at-grimmwald", "dawn-at-grimmwald"),
-    ],
+    "agents.openspiel": [("--scenario dawn-at-grimmwald", "dawn-at-grimmwald")],
     "agents.ppo_device": [
         ("--device cpu --width 0", "--width: expected more than 0"),
         ("--device tpu", "--device: expected cuda, cuda:1 and so on or cpu, found tpu"),
@@ -114,7 +109,7 @@ REJECTED = {
         ("--out nowhere/a.json", "--out: expected an existing folder"),
     ],
     "agents.search": [
-        ("no.toml", "no.toml: expected a file of settings, found No such file or directory"),
+        ("no.toml", "no.toml: expected a file of settings, found No such file or directory")
     ],
     "agents.train": [
         ("--scenario archmage-dual", "scenario: expected"),

@@ -56,8 +56,7 @@ STONES = ["Luckstone", "Power Stone", "Black Periapt"]
 USUAL = {
     "caster": army(wizard(4, spell(), lasting(), items=STONES), units=[unit()], power_dice=6),
     "dispeller": army(
-        wizard(4, spell("Reply"), lasting("Curse", in_play=True), items=STONES),
-        dispel_dice=4,
+        wizard(4, spell("Reply"), lasting("Curse", in_play=True), items=STONES), dispel_dice=4
     ),
     "phases": 3,
     "ruleset": "7e",

@@ -14,12 +14,7 @@ import pytest
 import torch
 
 from agents import train_fast
-from agents.checkpoints import (
-    CheckpointError,
-    has_checkpoint,
-    load_checkpoint,
-    save_checkpoint,
-)
+from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint, save_checkpoint
 from agents.common import DeferredInterrupt
 from agents.evaluation import EVALUATION_SEED
 from agents.run_folder import occupy

@@ -77,8 +77,7 @@ def test_equals_environments_in_processes(context: str, mode: AutoresetMode) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "keys", "scenarios"),
-    [(CASTER, {}, SEVERAL), (BATTLE, {"seat": 1}, MIXED)],
+    ("name", "keys", "scenarios"), [(CASTER, {}, SEVERAL), (BATTLE, {"seat": 1}, MIXED)]
 )
 def test_several_scenarios_share_spaces(
     name: str, keys: dict[str, Any], scenarios: list[str]

@@ -97,9 +97,7 @@ def test_rows_match_the_results(tmp_path: Path) -> None:
 
 
 MEASURED = {
-    "batched": {
-        "64": {OURS: {"step": [15e6, 12e6, 18e6]}, "other": {"step": [5e6, 6e6, 4e6]}},
-    },
+    "batched": {"64": {OURS: {"step": [15e6, 12e6, 18e6]}, "other": {"step": [5e6, 6e6, 4e6]}}},
     "battle": {"64": {OURS: {"step": [2e6, 2e6, 2e6]}}},
     "scaling": {"1": {"64": [2e6, 1e6, 3e6]}, "2": {"64": [4e6, 3e6, 5e6]}},
     "profile": {"stepping": [0.03, 0.02, 0.05], "loss": [0.01, 0.01, 0.01]},

@@ -46,14 +46,7 @@ from tests.support.pages import page as page_text
 from tests.support.pages import rows_of
 from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import hidden_scenarios, solver
-from wfb_gym.generating import (
-    ALL_KINDS,
-    KINDS,
-    TEST_SEEDS,
-    TRAIN_SEEDS,
-    Generated,
-    generate,
-)
+from wfb_gym.generating import ALL_KINDS, KINDS, TEST_SEEDS, TRAIN_SEEDS, Generated, generate
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.packing import pack
 from wfb_gym.players import registry

@@ -24,8 +24,7 @@ def test_players_have_a_name_and_an_option(text: str, name: str, option: object)
 
 
 @pytest.mark.parametrize(
-    ("path", "ending"),
-    [("a/b.zip", ".zip"), ("b.npz", ".npz"), ("C:/b.table.npz", ".table.npz")],
+    ("path", "ending"), [("a/b.zip", ".zip"), ("b.npz", ".npz"), ("C:/b.table.npz", ".table.npz")]
 )
 def test_files_are_known_by_their_ending(path: str, ending: str) -> None:
     spec = PolicySpec.parse(Path(path))

@@ -65,8 +65,7 @@ EXOTIC: dict[str, Callable[[], Game]] = {
         phases=2,
     ),
     "Magic Resistance": lambda: new_game(
-        army(wizard(4, STRIKE), power_dice=9),
-        army(units=[unit(magic_resistance=2)], dispel_dice=2),
+        army(wizard(4, STRIKE), power_dice=9), army(units=[unit(magic_resistance=2)], dispel_dice=2)
     ),
     "Comets": lambda: new_game(
         army(wizard(4, known("The Comet of Casandora"), STRIKE), units=[unit()], power_dice=9),

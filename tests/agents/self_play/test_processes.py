@@ -87,10 +87,7 @@ def gather_and_broadcast(group: ProcessGroup) -> None:
 def test_a_failing_worker_does_not_leave_the_others_waiting(
     failure: str, work: Callable[[ProcessGroup], None]
 ) -> None:
-    with (
-        pytest.raises(WorkerError, match="has failed"),
-        process_group(2, worker, failure) as group,
-    ):
+    with pytest.raises(WorkerError, match="has failed"), process_group(2, worker, failure) as group:
         work(group)
 
 
