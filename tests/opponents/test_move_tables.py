@@ -45,10 +45,8 @@ class Reader:
 
     def move(self, battle: Battle) -> int:
         before = battle.key()
-        work = self.scratch[0]
-        code = int(
-            look_up_move(battle.packed, battle.state, self.move_table, self.move_storage, work)
-        )
+        place = self.move_table, self.move_storage, self.scratch[0]
+        code = int(look_up_move(battle.packed, battle.state, *place))
         assert battle.key() == before
         return code
 

@@ -9,17 +9,17 @@ from wfb_gym.opponents.policy_spec import PolicySpec
 
 
 @pytest.mark.parametrize(
-    ("text", "name", "option"),
+    ("text", "option"),
     [
-        ("veteran", "veteran", None),
-        ("veteran:0.2", "veteran", 0.2),
-        ("optimal:0", "optimal", 0.0),
-        ("mcts:200", "mcts", 200),
-        ("generalist:2", "generalist", 2),
+        ("veteran", None),
+        ("veteran:0.2", 0.2),
+        ("optimal:0", 0.0),
+        ("mcts:200", 200),
+        ("generalist:2", 2),
     ],
 )
-def test_players_have_a_name_and_an_option(text: str, name: str, option: object) -> None:
-    spec = PolicySpec.parse(text)
+def test_players_have_a_name_and_an_option(text: str, option: object) -> None:
+    spec, name = PolicySpec.parse(text), text.partition(":")[0]
     assert (spec.text, spec.name, spec.option, spec.is_file) == (text, name, option, False)
 
 
@@ -46,10 +46,7 @@ def test_models_take_their_likeliest_action_or_sample() -> None:
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("", ""),
-        ("random0.1", ""),
-        ("learned:", ""),
-        ("caster", ""),
+        *((text, "") for text in ("", "random0.1", "learned:", "caster")),
         ("veteranx", "did you mean veteran"),
         ("genralist", "did you mean generalist"),
         ("caster.zpi", "'caster.zpi'$"),
@@ -63,8 +60,9 @@ def test_other_names_are_found_nowhere(text: str, hint: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["veteran:", "veteran:1.5", "veteran:nan", "mcts:0", "mcts:1e3", "mcts:12345678", "search:x"],
-)
+    ["veteran:", "veteran:1.5", "veteran:nan", "mcts:0", "mcts:1e3", "mcts:12345678", "expectimax:",
+     "search:x"],
+)  # fmt: skip
 def test_impossible_options_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match=f"^who: expected .* after {text.partition(':')[0]}:"):
         PolicySpec.find(text, "who")

@@ -31,18 +31,17 @@ class Looker:
 
 
 class Blind:
-    """Takes no third argument."""
-
     sees_positions = False
 
     def act(self, observations: Any, masks: Any) -> Any:
         return masks.argmax(axis=1)
 
 
-def batch_against(opponent: Any, seat: int = 0, num_envs: int = 16) -> Batch:
-    batch = Batch(num_envs, SCENARIOS, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
-    batch.seed(range(num_envs))
-    return batch
+def batch_against(opponent: Any, seat: int = 0) -> tuple[Batch, Any]:
+    """Return a batch, and the result of its reset."""
+    batch = Batch(16, SCENARIOS, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
+    batch.seed(range(16))
+    return batch, batch.reset(np.ones(16, np.bool_))
 
 
 def test_positions_are_made_only_for_players_that_need_them() -> None:
@@ -70,8 +69,7 @@ def legal_in(positions: Positions, row: int) -> set[int]:
 @pytest.mark.parametrize(("seat", "bound"), [(0, False), (1, True)])
 def test_an_opponent_gets_the_positions_of_its_decisions(seat: int, bound: bool) -> None:
     looker = Looker()
-    batch = batch_against(looker.act if bound else looker, seat)
-    out = batch.reset(np.ones(16, np.bool_))
+    batch, out = batch_against(looker.act if bound else looker, seat)
     learner = RandomAgent(5)
     for _ in range(30):
         out = batch.step(learner.act(out.observations, out.masks))
@@ -99,8 +97,7 @@ class Vandal(Looker):
 
 def test_positions_are_copies() -> None:
     def played(opponent: Any) -> list[Any]:
-        batch = batch_against(opponent)
-        out = batch.reset(np.ones(16, np.bool_))
+        batch, out = batch_against(opponent)
         seen: list[Any] = [out.observations]
         learner = RandomAgent(5)
         for _ in range(8):
@@ -117,8 +114,7 @@ def test_positions_are_copies() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_learner_gets_the_positions_of_its_decisions(seat: int) -> None:
-    batch = batch_against("veteran", seat)
-    out = batch.reset(np.ones(16, np.bool_))
+    batch, out = batch_against("veteran", seat)
     learner = RandomAgent(5)
     for _ in range(3):
         out = batch.step(learner.act(out.observations, out.masks))

@@ -1,5 +1,6 @@
 """Values of spells for scripted players: flight, and wounds that pass no threshold."""
 
+from itertools import islice
 from math import comb
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import wfb_gym
 from tests.support.builders import Data, Game, aimed, army, spell, unit, wizard
 from tests.support.builders import game as new_game
-from tests.support.playing import throw
+from tests.support.playing import play_randomly
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
@@ -44,12 +45,10 @@ def two_units(worth: float = 60.0, **keys: Any) -> Game:
 @pytest.mark.parametrize(
     ("keys", "target"),
     [
-        ({}, "Spears"),
-        ({"rules": {"panic": False}}, "Guard"),
-        ({"phases": 1}, "Guard"),
+        ({}, "Spears"), ({"rules": {"panic": False}}, "Guard"), ({"phases": 1}, "Guard"),
         ({"worth": 1.0}, "Guard"),
     ],
-)
+)  # fmt: skip
 def test_a_spell_is_aimed_at_the_target_whose_flight_pays_most(keys: Data, target: str) -> None:
     battle = two_units(**keys)
     battle.nominate("Hail")
@@ -67,15 +66,13 @@ def test_flight_is_valued_by_its_chance_times_the_lost_magic() -> None:
     aims = battle.packed.armies[0].aims[:2]
     flight = law[4:].sum() * (26 / 36) ** 2 * 60.0
     estimated = [value_with_flight(battle.packed, battle.state, 0, 0, k) for k in range(2)]
-    assert estimated == pytest.approx(
-        [aims[0].expected_points + flight, aims[1].expected_points], abs=1e-9
-    )
+    wanted = [aims[0].expected_points + flight, aims[1].expected_points]
+    assert estimated == pytest.approx(wanted, abs=1e-9)
     assert value_if_cast(battle.packed, battle.state, 0, 0) == max(estimated)
     battle.works("Hail", "Spears")
     battle.resolve(4)  # the test is certain: further wounds add nothing
-    assert value_with_flight(battle.packed, battle.state, 0, 0, 0) == pytest.approx(
-        estimated[0] - flight, 1e-3
-    )
+    found = value_with_flight(battle.packed, battle.state, 0, 0, 0)
+    assert found == pytest.approx(estimated[0] - flight, 1e-3)
 
 
 @pytest.mark.parametrize("panic", [False, True])
@@ -96,9 +93,8 @@ TALLY = {"scoring": "victory_points", "panic": False}
 
 def test_wounds_that_pass_no_threshold_are_worth_a_cast() -> None:
     battle = fight(unit("Spears", 40), rules=TALLY)
-    assert value_if_cast(battle.packed, battle.state, 0, 0) == pytest.approx(
-        WOUND_WEIGHT * 7 * 2 / 3 * 6
-    )
+    value = value_if_cast(battle.packed, battle.state, 0, 0)
+    assert value == pytest.approx(WOUND_WEIGHT * 7 * 2 / 3 * 6)
     assert veteran(battle) == greedy(battle) == FIRST_CAST
 
 
@@ -122,18 +118,12 @@ def test_without_panic_and_victory_points_values_are_those_of_the_packed_aims(na
     rules = scenario.rules.model_copy(update={"panic": False})
     battle = Battle(pack(scenario.model_copy(update={"rules": rules})))
     rng = np.random.default_rng(7)
-    for _ in range(60):
-        if battle.is_over:
-            break
-        if battle.is_chance():
-            throw(battle, rng)
-            continue
+    for _ in islice(play_randomly(battle, rng), 40):
         for side, own in enumerate(battle.packed.armies):
             for index in range(own.n_spells):
                 wanted = plain_worth(battle, side, index)
                 if wanted is not None:
                     assert value_if_cast(battle.packed, battle.state, side, index) == wanted
-        battle.act(int(rng.choice(battle.legal_actions())))
 
 
 def plain_worth(battle: Battle, side: int, index: int) -> float | None:
