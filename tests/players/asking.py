@@ -53,17 +53,14 @@ def met(scenario: str, seat: int, steps: int = 6, num_envs: int = 32) -> Asked:
     """Return a seat's decisions after some steps of battles, and battles that are over."""
     batch = Batch(num_envs, scenario, seat, "random", None, Autoreset.DISABLED, 1.0)
     batch.seed(range(7, 7 + num_envs))
-    out = batch.reset(np.ones(num_envs, np.bool_))
+    out, learner = batch.reset(np.ones(num_envs, np.bool_)), RandomAgent(5)
     seen = [Asked(out.observations, out.masks.copy(), batch.positions())]
-    learner = RandomAgent(5)
     for _ in range(steps):
         out = batch.step(learner.act(out.observations, out.masks))
         seen.append(Asked(out.observations, out.masks.copy(), batch.positions()))
-    positions = seen[0].positions
-    states = as_records(State, np.concatenate([each.positions.states for each in seen]))
-    scenarios = np.concatenate([each.positions.scenario for each in seen])
-    return Asked(
-        np.concatenate([each.observations for each in seen]),
-        np.concatenate([each.masks for each in seen]),
-        Positions(positions.packed_scenarios, scenarios, states, seat, positions.codec),
-    )
+    observations, masks, positions = zip(*seen, strict=True)
+    states = as_records(State, np.concatenate([each.states for each in positions]))
+    scenarios = np.concatenate([each.scenario for each in positions])
+    packed, codec = positions[0].packed_scenarios, positions[0].codec
+    every = Positions(packed, scenarios, states, seat, codec)
+    return Asked(np.concatenate(observations), np.concatenate(masks), every)

@@ -8,6 +8,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.players.registry import make_agent
+from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
@@ -25,9 +26,8 @@ def test_solvable_positions_are_exact_for_either_army() -> None:
         battle.play(script)
         analysis, sign = analyst.analyse(battle), 1 - 2 * mover
         assert battle.mover == mover
-        assert analysis.values == pytest.approx(
-            {code: sign * value for code, value in solution.action_values(battle).items()}
-        )
+        exact = {code: sign * value for code, value in solution.action_values(battle).items()}
+        assert analysis.values == pytest.approx(exact)
         assert analysis.best == solution.best_action(battle)
         assert analysis.value == pytest.approx(sign * solution.value_of(battle))
         assert (analysis.is_exact, analysis.method) == (True, "exact")
@@ -53,7 +53,7 @@ def test_a_search_of_the_whole_rest_finds_the_exact_values() -> None:
     """The last position of a search is its root, whose values must not be overwritten."""
     scenario = load_scenario("apprentice")
     battle = Battle(pack(scenario))
-    found = make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
+    found = ExpectimaxAgent().action_values(battle)
     assert found == pytest.approx(dict(solver.solve(scenario).action_values(battle)))
     analyst = Analyst(scenario)
     for _ in range(2):  # the second time with the solution of the first
@@ -83,10 +83,9 @@ def test_only_decisions_are_analysed() -> None:
     scenario = load_scenario("apprentice")
     battle = Battle(pack(scenario))
     battle.play([FIRST_CAST, FIRST_DICE + 1])
-    with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):
-        Analyst(scenario).analyse(battle)
-    with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):
-        make_agent("expectimax").action_values(battle)  # type: ignore[attr-defined]
+    for analyse in (Analyst(scenario).analyse, ExpectimaxAgent().action_values):
+        with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):
+            analyse(battle)
     assert PASS not in battle.legal_actions()
 
 

@@ -51,7 +51,7 @@ def probabilities_of(network: PolicyNetwork, observations: Any, masks: Any) -> A
 
 
 def assert_legal(agent: NetworkAgent, shown: Asked) -> None:
-    chosen = agent.act(shown.observations, shown.masks, shown.positions)
+    chosen = agent.act(*shown)
     assert shown.masks[np.arange(len(chosen)), chosen].all()
 
 
@@ -67,7 +67,6 @@ def shaken(limits: Limits, shape: str, noise: float, seed: int) -> PolicyNetwork
 
 @pytest.fixture
 def saved(tmp_path: Path) -> Path:
-    """Return the file of a network."""
     path = tmp_path / "policy.npz"
     save_network(network_for(DUEL, 1, "flat"), path, {"seat": 1})
     return path
@@ -87,16 +86,10 @@ def test_illegal_actions_have_no_chance(scenario: str, seat: int, shape: str) ->
 
 
 def test_every_point_of_a_comet_has_a_chance() -> None:
-    boyz, mob = (
-        unit(name, 20, position=[x, 30.0], facing=180.0)
-        for name, x in (("Boyz", 16.0), ("Mob", 28.0))
-    )
-    battle = game(
-        army(wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0])),
-        army(units=[boyz, mob]),
-        battlefield={"width": 48.0, "depth": 48.0},
-        phases=3,
-    )
+    foes = [unit(f"{x}", 20, position=[x, 30.0], facing=180.0) for x in (16.0, 28.0)]
+    mage = wizard(4, known("The Comet of Casandora"), position=[24.0, 4.0])
+    field = {"width": 48.0, "depth": 48.0}
+    battle = game(army(mage), army(units=foes), battlefield=field, phases=3)
     battle.act(FIRST_CAST)
     assert battle.node == Node.TARGET
     network = network_for(battle.scenario, 0, "entities")
@@ -179,8 +172,7 @@ def test_a_network_that_contradicts_its_description_is_rejected(
 
 
 def test_half_precision_halves_a_file_and_rounds_its_weights(tmp_path: Path) -> None:
-    network = network_for(DUEL, 1, "flat")
-    sizes = []
+    network, sizes = network_for(DUEL, 1, "flat"), []
     for numbers in ("float32", "float16"):
         path = tmp_path / f"{numbers}.npz"
         save_network(network, path, {"seat": 1}, numbers)
@@ -200,8 +192,7 @@ def test_weights_of_a_file_are_not_drawn_first(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Drawing takes time proportional to the cube of the width."""
-    drawn = []
-    draw = torch.nn.init.orthogonal_
+    drawn, draw = [], torch.nn.init.orthogonal_
 
     def note(weight: torch.Tensor, gain: float) -> Any:
         drawn.append(0 if weight.is_meta else min(weight.shape))
@@ -263,21 +254,19 @@ def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
     assert exact.guaranteed <= exact.optimum + 1e-9
 
 
-def test_a_general_player_needs_positions_of_its_seat_within_its_limits(
-    general: NetworkAgent,
-) -> None:
+def test_a_general_player_needs_positions_within_its_limits(general: NetworkAgent) -> None:
     shown, other, larger = met(DUEL, 0), met(DUEL, 1), met("border-skirmish", 1)
     with pytest.raises(ValueError, match="expected positions, which a network"):
         general.act(shown.observations, shown.masks)
     with pytest.raises(ValueError, match="expected positions of seat 0, found seat 1"):
-        general.act(other.observations, other.masks, other.positions)
+        general.act(*other)
     packed = pack(load_scenario(DUEL))
     network = PolicyNetwork(union([fit(packed, 0), fit(packed, 1)]), "entities", 16)
     either = NetworkAgent(network, None, general=True)
     assert_legal(either, shown)
     assert_legal(either, other)
     with pytest.raises(ValueError, match=r"within the network's limits; limits: .*own\.units"):
-        either.act(larger.observations, larger.masks, larger.positions)
+        either.act(*larger)
 
 
 @pytest.mark.parametrize("is_general", [False, True])
@@ -286,30 +275,27 @@ def test_a_network_samples_its_actions_or_takes_the_likeliest(
 ) -> None:
     shown = met(DUEL, 0)
     network = general.network if is_general else network_for(DUEL, 0, "flat")
-    inputs = shown.observations, shown.masks, shown.positions
     likeliest = NetworkAgent(network, 0, general=is_general)
     sampling = NetworkAgent(network, 0, general=is_general, deterministic=False, seed=3)
-    chances = sampling.action_probabilities(*inputs)
+    chances, certain = (each.action_probabilities(*shown) for each in (sampling, likeliest))
     assert chances.sum(axis=1) == pytest.approx(1.0)
     assert (chances[~shown.masks] == 0.0).all()
-    assert (chances.argmax(axis=1) == likeliest.act(*inputs)).all()
-    certain = likeliest.action_probabilities(*inputs)
-    assert (certain.argmax(axis=1) == likeliest.act(*inputs)).all()
+    for each in (chances, certain):
+        assert (each.argmax(axis=1) == likeliest.act(*shown)).all()
     assert set(np.unique(certain)) == {0.0, 1.0}
-    drawn = np.mean([np.eye(chances.shape[1])[sampling.act(*inputs)] for _ in range(400)], axis=0)
+    drawn = np.mean([np.eye(chances.shape[1])[sampling.act(*shown)] for _ in range(400)], axis=0)
     assert np.abs(drawn - chances).max() < 0.15
-    again = NetworkAgent(network, 0, general=is_general, deterministic=False, seed=3)
-    first, second = again.act(*inputs), again.act(*inputs)
-    assert (first != second).any()
+    assert (sampling.act(*shown) != sampling.act(*shown)).any()
 
 
 def test_the_way_to_play_is_part_of_a_models_name(tmp_path: Path) -> None:
     path = tmp_path / "caster.npz"
     save_network(network_for(DUEL, 0, "flat"), path, {"seat": 0, "scenario": DUEL})
-    likeliest, sampled = (
-        solver.normalised_score(DUEL, f"{way}:{path}", 0).guaranteed for way in ("argmax", "sample")
+    likeliest, sampled, plain = (
+        solver.normalised_score(DUEL, f"{way}{path}", 0).guaranteed
+        for way in ("argmax:", "sample:", "")
     )
-    assert solver.normalised_score(DUEL, str(path), 0).guaranteed == likeliest != sampled
+    assert plain == likeliest != sampled
 
 
 def test_a_general_player_returns_its_probabilities(general: NetworkAgent) -> None:
@@ -320,7 +306,7 @@ def test_a_general_player_returns_its_probabilities(general: NetworkAgent) -> No
     assert np.where(legal, chances, 0.0).sum(1) == pytest.approx(1.0, abs=1e-5)
     indices = shown.positions.codec.index_of[codes]
     assert np.array_equal(legal, (indices >= 0) & shown.masks[rows[:, None], indices])
-    chosen = general.act(shown.observations, shown.masks, shown.positions)
+    chosen = general.act(*shown)
     assert np.array_equal(indices[chances.argmax(1)], chosen[rows])
 
 
@@ -350,12 +336,10 @@ def opening(scenario: Scenario, network: PolicyNetwork) -> dict[str, float]:
     """Return probabilities of the opening nominations by spell name, and of stopping."""
     view = View(pack(scenario), 0, network.limits)
     shown = view.show(np.zeros(1, np.int64), states_of(Battle(pack(scenario))))
-    probabilities = probabilities_of(network, *shown)[0]
+    chances = probabilities_of(network, *shown)[0]
     first, count = view.codec.ranges["spells"]
-    names = [spell.name for spell in scenario.caster.wizards[0].spells]
-    return {"stop": float(probabilities[0])} | dict(
-        zip(names, probabilities[first : first + count].tolist(), strict=True)
-    )
+    names = ["stop", *(spell.name for spell in scenario.caster.wizards[0].spells)]
+    return dict(zip(names, [chances[0], *chances[first : first + count]], strict=True))
 
 
 PLAIN = {"Spark": 10.0, "Bolt": 20.0, "Storm": 40.0}

@@ -1,5 +1,7 @@
 """Agents that misbehave as opponents: a clear error, and the batch stays usable."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -34,8 +36,7 @@ def test_a_bad_opponent_is_rejected_and_the_batch_stays_unchanged(name: str) -> 
 
 
 def test_in_the_learners_seat_they_are_rejected() -> None:
+    agent = Misbehaving(SPOILERS["too few"][0])
+    some: dict[str, Any] = {"scenario": "archmage-duel", "opponent": "veteran", "battles": 8}
     with pytest.raises(ValueError, match="action"):
-        play_battles(
-            Misbehaving(SPOILERS["too few"][0]), seat="caster", scenario="archmage-duel",
-            opponent="veteran", battles=8, seed=0,
-        )  # fmt: skip
+        play_battles(agent, seat="caster", seed=0, **some)

@@ -55,12 +55,8 @@ def test_the_generalist_has_the_measured_score(battles: int, decisions: int) -> 
     agent = NetworkAgent(GENERALIST)
     assert agent.seat is None
     results = json.loads((ROOT / "docs" / "results" / "general.json").read_text("utf-8"))
-    source = TargetSource(
-        tuple(KINDS[kind] for kind in results["kinds"]),
-        Path(),
-        "test",
-        max_bytes=results["args"]["test_bytes"],
-    )
+    kinds = tuple(KINDS[kind] for kind in results["kinds"])
+    source = TargetSource(kinds, Path(), "test", max_bytes=results["args"]["test_bytes"])
     assert agent.about["score"] == pytest.approx(results["median_score"])
     small = [one for one in results["grades"] if one["decisions"] < decisions]
     numbers = list(dict.fromkeys(one["number"] for one in small))[:battles]

@@ -23,10 +23,8 @@ from wfb_gym.solver.seat_decisions import SeatDecisions
 from .damage import count_rejected
 
 DUEL = "apprentice"
-TOO_MANY: dict[str, Any] = {
-    "observations": np.zeros((MOST_ROWS + 1, 4), np.float32),
-    "probabilities": np.ones((MOST_ROWS + 1, 1)),
-}
+MANY = np.ones((MOST_ROWS + 1, 1))
+TOO_MANY: dict[str, Any] = {"observations": MANY.astype(np.float32), "probabilities": MANY}
 
 
 @pytest.fixture
@@ -66,12 +64,11 @@ def test_a_table_may_take_its_likeliest_actions(path: Path) -> None:
 
 def test_a_table_plays_as_an_opponent_too(path: Path) -> None:
     write_table(path, 1, 0.7)
-    points = [
+    one, other = (
         play_battles("greedy", seat="caster", scenario=DUEL, opponent=each, battles=4000, seed=3)
         for each in (str(path), "optimal:0.3")
-    ]
-    spread = np.hypot(*(each.std() / np.sqrt(4000) for each in points))
-    assert abs(points[0].mean() - points[1].mean()) < 5 * spread
+    )
+    assert abs(one.mean() - other.mean()) < 5 * np.hypot(one.std(), other.std()) / 4000**0.5
 
 
 @COPIED
@@ -90,8 +87,7 @@ def test_negative_zeros_are_found(path: Path) -> None:
     np.savez(path, about=about, observations=observations, probabilities=np.array([[0.0, 1.0]]))
     masks = np.ones((1, 2), np.bool_)
     for zero in (0.0, -0.0):
-        shown = np.array([[zero, 1.0]], np.float32)
-        assert TableAgent(path).act(shown, masks).tolist() == [1]
+        assert TableAgent(path).act(np.array([[zero, 1.0]], np.float32), masks).tolist() == [1]
 
 
 def test_other_scenarios_are_rejected(path: Path) -> None:

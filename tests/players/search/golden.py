@@ -28,18 +28,9 @@ from .positions import positions, scenario_of
 
 FILE = Path(__file__).with_name("golden.json")
 SCENARIOS = (
-    *SMALL,
-    "apprentice",
-    "hidden-duel",
-    "phase-500:17",
-    "phase-500:19",
-    "phase-500:2",
-    "phase-500:5",
-    "phase-7e:1",
-    "small:1",
-    "small:2",
-    "small:3",
-)
+    *SMALL, "apprentice", "hidden-duel", "phase-500:17", "phase-500:19", "phase-500:2",
+    "phase-500:5", "phase-7e:1", "small:1", "small:2", "small:3",
+)  # fmt: skip
 """Scenarios whose values take seconds without compiled code."""
 POSITIONS = 10
 """Most positions of a scenario."""
@@ -57,8 +48,7 @@ def eager_choices(battle: Battle) -> list[int]:
 
 def decisions(name: str) -> Iterator[Battle]:
     """Yield decisions with a choice: in each game, the first of its kind for each army."""
-    found = 0
-    scenario = small(name) if name in SMALL else scenario_of(name)
+    found, scenario = 0, small(name) if name in SMALL else scenario_of(name)
     for game, choices in enumerate((eager_choices, Battle.legal_actions, eager_choices)):
         seen = set()
         for battle in positions(scenario, np.random.default_rng(game), choices):
@@ -101,9 +91,8 @@ def main() -> None:
     """Write the golden values of every scenario, one decision per line."""
     parts = []
     for name in SCENARIOS:
-        rows = json.loads(
-            json.dumps(values_of(name)), parse_float=lambda word: round(float(word), 9)
-        )
+        text = json.dumps(values_of(name))
+        rows = json.loads(text, parse_float=lambda word: round(float(word), 9))
         parts.append(f"{json.dumps(name)}: [\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
     FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 

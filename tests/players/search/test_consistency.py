@@ -33,10 +33,9 @@ def choices(battle: Battle) -> list[int]:
     legal = battle.legal_actions()
     if battle.node == Node.NOMINATE:
         spells = battle.packed.armies[int(battle.state.active)].spells
-        for code in legal:
-            if FIRST_CAST <= code < FIRST_IN_PLAY:
-                if spells[code - FIRST_CAST].duration == Duration.DELAYED:
-                    return [code]
+        for code in range(FIRST_CAST, FIRST_IN_PLAY):
+            if code in legal and spells[code - FIRST_CAST].duration == Duration.DELAYED:
+                return [code]
     return legal[-1:] if battle.node == Node.POOL_DICE else legal
 
 
@@ -123,10 +122,9 @@ def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) ->
     knights = unit("Knights", 20, toughness=4, points=60.0, position=[24.0, 6.0])
     boyz = unit("Boyz", 20, toughness=4, points=5.0, position=[24.0, 40.0], facing=180.0)
     comet = wizard(4, known("The Comet of Casandora"), position=[24.0, 2.0])
-    battle, agent = game(
-        army(comet, units=[knights], power_dice=6), army(units=[boyz], dispel_dice=2),
-        phases=3, battlefield={"width": 48.0, "depth": 48.0},
-    ), PhaseSearchAgent()  # fmt: skip
+    own, foes = army(comet, units=[knights], power_dice=6), army(units=[boyz], dispel_dice=2)
+    battle = game(own, foes, phases=3, battlefield={"width": 48.0, "depth": 48.0})
+    agent = PhaseSearchAgent()
     battle.state.unit_wounds[1] = battle.state.unit_wounds[1] * share
     battle.act(FIRST_CAST)
     while battle.node != Node.DISPEL:
@@ -147,11 +145,8 @@ def test_a_spell_in_play_scores_once_in_this_phase_and_the_next_five(
 ) -> None:
     """It cannot be dispelled or cast again; its chance to last for each further phase is 1/2."""
     ward = lasting("Ward", 12, 0.0, worth_per_phase=10.0, in_play=True)
-    battle = game(
-        army(wizard(2, ward, spell("Bolt", 12)), power_dice=1),
-        army(power_dice=0, dispel_dice=0),
-        phases=phases,
-    )
+    own = army(wizard(2, ward, spell("Bolt", 12)), power_dice=1)
+    battle = game(own, army(power_dice=0, dispel_dice=0), phases=phases)
     agent, after, gained = PhaseSearchAgent(), battle.copy(), 0.0
     while after.state.phase == 0:
         gained += after.act(PASS)
@@ -162,11 +157,8 @@ def test_a_spell_in_play_scores_once_in_this_phase_and_the_next_five(
 
 def test_a_position_has_the_value_of_the_spells_in_its_duel() -> None:
     """Bolt is cast more often than Beam, but its lower casting rolls are dispelled."""
-    battle = game(
-        army(wizard(4, spell("Bolt", 3, 21.0), spell("Beam", 12, 24.0)), power_dice=4),
-        army(dispel_dice=3),
-    )
-    agent = PhaseSearchAgent(1)
+    mage = wizard(4, spell("Bolt", 3, 21.0), spell("Beam", 12, 24.0))
+    battle, agent = game(army(mage, power_dice=4), army(dispel_dice=3)), PhaseSearchAgent(1)
     values = agent.action_values(battle)
     assert values[FIRST_CAST] < values[FIRST_CAST + 1]
     assert value_after(agent, battle, battle) == values[FIRST_CAST]

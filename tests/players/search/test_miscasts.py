@@ -29,10 +29,9 @@ def _miscast(caster: Data, phases: int = 0, **keys: Any) -> Any:
 
 def test_the_printed_rows_have_their_effects() -> None:
     found = _miscast(army(wizard(2, BOLT, BEAM, wounds=2)))
-    assert found.locked == pytest.approx((2 + 4 + 5) / 36)  # 3, 5 and 6
-    assert found.no_dice == pytest.approx(6 / 36)  # 7
-    assert found.ends_in_play == pytest.approx((5 + 4) / 36)  # 8 and 9
-    assert found.free_limited == pytest.approx(3 / 36)  # 4
+    by_row = (found.locked, found.no_dice, found.ends_in_play, found.free_limited)
+    # rows 3, 5 and 6; 7; 8 and 9; 4
+    assert by_row == pytest.approx(((2 + 4 + 5) / 36, 6 / 36, (5 + 4) / 36, 3 / 36))
     assert (found.ends, found.succeeds, found.free_any) == (0.0, 0.0, 0.0)
 
 

@@ -1,5 +1,7 @@
 """Phase search: optimal in duels, legal and stronger than greedy in battles."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -23,28 +25,17 @@ from wfb_gym.view.names import ScenarioNames
 
 from .positions import positions
 
-SLOW = pytest.mark.slow
-
-
 FIRST_PHASE = load_scenario("border-skirmish").first_phases(1)
-
-
+RAISE = spell("Raise", 4, 10.0, alternatives=[{"casting_value": 9, "worth": 40.0}])
 CASTS_AND_VALUES = game(
-    army(
-        wizard(
-            2,
-            spell("Raise", 4, 10.0, alternatives=[{"casting_value": 9, "worth": 40.0}]),
-            spell("Bolt", 6, 15.0, casts=2),
-        ),
-        power_dice=4,
-    ),
+    army(wizard(2, RAISE, spell("Bolt", 6, 15.0, casts=2)), power_dice=4),
     army(dispel_dice=2, items=["Dispel Scroll"]),
 ).scenario
 
 
 @pytest.mark.parametrize("seat", SEATS)
 @pytest.mark.parametrize(
-    "scenario", ["apprentice", CASTS_AND_VALUES, pytest.param(FIRST_PHASE, marks=SLOW)]
+    "scenario", ["apprentice", CASTS_AND_VALUES, pytest.param(FIRST_PHASE, marks=pytest.mark.slow)]
 )
 def test_a_phase_is_played_as_well_as_it_can_be(scenario: str | Scenario, seat: str) -> None:
     score = solver.normalised_score(scenario, make_agent("phase-search"), seat).score
@@ -80,21 +71,8 @@ def test_belief_search_weighs_every_set_that_the_enemy_may_have(
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_belief_search_is_optimal_against_a_hidden_scroll(seat: str) -> None:
-    assert grade_hidden(["belief-search"], TASKS[f"hidden-scroll/{seat}"]) == [
-        pytest.approx(100.0, abs=0.1)
-    ]
-
-
-@pytest.mark.parametrize("seat", SEATS)
-def test_battles_are_played_legally_and_the_same_again(seat: str) -> None:
-    first, again = (
-        play_battles(
-            make_agent("phase-search:2"), seat=seat, scenario="border-skirmish",
-            opponent="veteran", battles=3, seed=5,
-        )
-        for _ in range(2)
-    )  # fmt: skip
-    assert np.array_equal(first, again)
+    found = grade_hidden(["belief-search"], TASKS[f"hidden-scroll/{seat}"])
+    assert found == [pytest.approx(100.0, abs=0.1)]
 
 
 @pytest.mark.parametrize(("name", "draws"), [("the-crooked-mile", True), ("archmage-duel", False)])
@@ -121,12 +99,10 @@ def test_a_lesser_spell_goes_first_at_nearly_no_cost(name: str, draws: bool) -> 
 @pytest.mark.parametrize("seat", SEATS)
 def test_it_wins_more_in_a_large_battle_than_greedy_does(seat: str) -> None:
     """Paired battles with the same dice; the 95 % interval is above 0."""
-    agents = PhaseSearchAgent(), make_agent("greedy")
+    some: dict[str, Any] = {"scenario": "the-iron-tide", "battles": 96, "seed": 90_000}
     ours, theirs = (
-        play_battles(
-            each, seat=seat, scenario="the-iron-tide", opponent="greedy", battles=96, seed=90_000
-        )
-        for each in agents
+        play_battles(each, seat=seat, opponent="greedy", **some)
+        for each in (PhaseSearchAgent(), make_agent("greedy"))
     )
     gain = ours - theirs
     assert gain.mean() > 1.96 * gain.std(ddof=1) / np.sqrt(len(gain))
