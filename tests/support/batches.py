@@ -69,7 +69,7 @@ def assert_same_runs(
     ended = 0
     pairs = zip(run(ours, steps, seed, mode), run(theirs, steps, seed, mode), strict=True)
     for mine, expected in pairs:
-        assert data_equivalence(mine, expected)
+        assert data_equivalence(mine, expected, exact=True)
         ended += int(mine[2].sum()) if len(mine) == 5 else 0
     return ended
 
@@ -78,7 +78,7 @@ def assert_continue_alike(envs: Any, twin: Any, actions: NDArray[np.int64], step
     """Assert that two vector environments at one position continue alike."""
     for _ in range(steps):
         left, right = envs.step(actions), twin.step(actions)
-        assert data_equivalence(left, right)
+        assert data_equivalence(left, right, exact=True)
         actions = picks(left[0], left[4]["action_mask"])
 
 
