@@ -63,8 +63,7 @@ def search(seed: int, count: int, scenario: str) -> tuple[int, int]:
     )
     whole.reset(seed=seed)
     envs.reset(seed=seed)
-    refused = 0
-    ended = False
+    refused, ended = 0, False
     for _ in range(count):
         for _ in range(int(rng.integers(1, _STEPS_BETWEEN))):
             if ended:
@@ -73,8 +72,7 @@ def search(seed: int, count: int, scenario: str) -> tuple[int, int]:
             ended = bool(whole.step(actions)[2][0])
         state = whole.get_state()
         broken = {**state, "envs": damaged(whole.batch.envs.copy(), rng)}
-        before = envs.get_state()
-        message = ""
+        before, message = envs.get_state(), ""
         try:
             envs.set_state(broken)
         except ValueError as error:

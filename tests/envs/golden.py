@@ -151,10 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {path.stem: (path, game) for path, game in games().items()}
     for name in options.names:
         if name not in known:
-            listing = "tests/envs/golden"
-            parser.error(
-                f"NAME: expected {one_of(known, name, 'a transcript', listing)}, found {name!r}"
-            )
+            expected = one_of(known, name, "a transcript", "tests/envs/golden")
+            parser.error(f"NAME: expected {expected}, found {name!r}")
     FOLDER.mkdir(exist_ok=True)
     chosen = dict.fromkeys(options.names) or known
     for number, name in enumerate(chosen, 1):

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import PassiveEnvChecker
 
 from tests.support.pages import PACKAGE
-from tests.support.playing import BATTLE, IDS, pick, registered
+from tests.support.playing import BATTLE, IDS, episode, pick, registered
 from tests.support.scripts import run_python
 from wfb_gym import ArmyLimits, Limits, load_scenario
 from wfb_gym.generating import KINDS, Generated, Generation
@@ -50,11 +50,7 @@ def test_passive_checker_accepts_an_episode() -> None:
     inner = env
     while not isinstance(inner, PassiveEnvChecker):
         inner = inner.env
-    observation, info = env.reset(seed=1, options={})
-    done = False
-    while not done:
-        step = env.step(np.int64(pick(observation, info["action_mask"])))
-        observation, _, done, _, info = step
+    episode(env, 1, lambda *seen: np.int64(pick(*seen)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", [CASTER, BATTLE])

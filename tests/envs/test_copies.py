@@ -21,13 +21,19 @@ OWN = Path("own.toml")
 SCENARIOS = PACKAGE / "data" / "scenarios"
 
 
-@pytest.fixture(params=["deleted", "edited", "elsewhere"])
-def lose(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[], None]:
-    """Write a file in the working folder; returns a function that makes its path useless."""
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a scenario's file in the working folder."""
     monkeypatch.chdir(tmp_path)
     OWN.write_text((SCENARIOS / "long-siege.toml").read_text())
+    return OWN
+
+
+@pytest.fixture(params=["deleted", "edited", "elsewhere"])
+def lose(
+    request: pytest.FixtureRequest, own: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], None]:
+    """Return a function that makes the file's path useless."""
 
     def change() -> None:
         if request.param == "deleted":
@@ -61,25 +67,19 @@ def test_a_single_environment(
 
 @COPIED
 @pytest.mark.parametrize("opponent", ["random", picks], ids=["compiled", "callable"])
-def test_a_vector_environment(
-    opponent: Any, copied: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    OWN.write_text((SCENARIOS / "long-siege.toml").read_text())
-    envs = native(IDS[1], 4, scenario=[str(OWN), "long-siege"], opponent=opponent, features="raw")
+def test_a_vector_environment(opponent: Any, copied: Any, own: Path) -> None:
+    envs = native(IDS[1], 4, scenario=[str(own), "long-siege"], opponent=opponent, features="raw")
     observations, infos = envs.reset(seed=5)
-    OWN.unlink()
+    own.unlink()
     twin = copied(envs)
     assert np.array_equal(envs.action_masks(), twin.action_masks())
     assert_continue_alike(envs, twin, picks(observations, infos["action_mask"]), 40)
 
 
 @COPIED
-def test_a_self_play_batch(copied: Any, tmp_path: Path) -> None:
-    path = tmp_path / OWN
-    path.write_text((SCENARIOS / "long-siege.toml").read_text())
-    turns = SelfPlayBatch(3, path)
-    path.unlink()
+def test_a_self_play_batch(copied: Any, own: Path) -> None:
+    turns = SelfPlayBatch(3, own)
+    own.unlink()
     fresh = copied(turns)
     shown = turns.play(*(lowest(*each[1:]) for each in turns.reset(5)))
     fresh.play(*(lowest(*each[1:]) for each in fresh.reset(5)))

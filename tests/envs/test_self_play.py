@@ -89,15 +89,13 @@ def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) 
     shown = turns.reset(5)
     movers = set()
     for _ in range(40):
-        members = np.concatenate([one.members for one in shown])
-        assert np.array_equal(np.sort(members), np.arange(64))
+        assert sorted(np.concatenate([one.members for one in shown])) == [*range(64)]
         for seat, (view, one) in enumerate(zip(turns.views, shown, strict=True)):
             states = as_records(State, turns.envs.state[one.members])
             assert (states.mover == seat).all()
-            observations, masks = view.show(turns.playing[one.members], states)
-            assert np.array_equal(observations, one.observations)
-            assert np.array_equal(masks, one.masks)
-            assert masks.any(axis=1).all()
+            expected = view.show(turns.playing[one.members], states)
+            assert all_equal(expected, (one.observations, one.masks))
+            assert one.masks.any(axis=1).all()
             movers.update([seat] if len(one.members) else [])
         shown = play_randomly(turns, shown, rng)
     assert movers == {0, 1}
@@ -106,11 +104,9 @@ def test_every_battle_waits_for_one_army_which_sees_its_own_side(scenario: str) 
 def test_the_same_seed_gives_the_same_battles_for_any_batch_size() -> None:
     many, few = SelfPlayBatch(8, DUEL), SelfPlayBatch(3, DUEL)
     for _ in range(2):  # independent of the battles before
-        first = record(many, many.reset(40), 30)
-        second = record(few, few.reset(40), 30)
+        first, second = record(many, many.reset(40), 30), record(few, few.reset(40), 30)
         for one, other in zip(first, second, strict=True):
-            assert np.array_equal(one[0][:3], other[0])
-            assert np.array_equal(one[2][:3], other[2])
+            assert all_equal([one[0][:3], one[2][:3]], [other[0], other[2]])
     assert not all_equal(first, record(many, many.reset(41), 30))
 
 

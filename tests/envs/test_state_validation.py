@@ -9,16 +9,15 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.support.batches import native, random_actions
-from tests.support.playing import IDS, raw
+from tests.support.playing import IDS, raw, table_of
 from tests.support.scripts import run_python
 from wfb_gym.encoding import state_validation
 from wfb_gym.engine.state import STATE, Node
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, Status
 from wfb_gym.envs.self_play import SelfPlayBatch
-from wfb_gym.packing import pack
 from wfb_gym.packing.records import Lock
-from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
+from wfb_gym.scenario import bundled_scenarios, hidden_scenarios
 from wfb_gym.scenario.sizes import UNITS
 
 CASTER, DISPELLER = IDS
@@ -143,22 +142,15 @@ def test_an_ended_episode_is_saved_only_with_next_step_autoreset() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "node", "fields"),
-    [
-        ("hidden-duel", Node.RESERVE_DICE, {"spell": 1}),
-        ("hidden-duel", Node.KEEP_CASTING, {"spell": 1, "faces": [1, 1, 0, 0, 0, 0]}),
-    ],
+    ("node", "faces"), [(Node.RESERVE_DICE, 0), (Node.KEEP_CASTING, [1, 1, 0, 0, 0, 0])]
 )
-def test_a_decision_that_no_player_is_asked_is_rejected(
-    scenario: str, node: Node, fields: dict[str, Any]
-) -> None:
+def test_a_decision_that_no_player_is_asked_is_rejected(node: Node, faces: Any) -> None:
     """An army with hidden items is asked only if one of its possible sets gives it a choice."""
-    env = raw(CASTER, scenario=scenario)
+    env = raw(CASTER, scenario="hidden-duel")
     env.reset(seed=1)
     found = np.frombuffer(env.get_state()["envs"], ENVIRONMENT).copy()
     assert found["state"]["own_dice"].max() == 0
-    found["state"]["node"] = node
-    for name, value in fields.items():
+    for name, value in (("node", node), ("spell", 1), ("faces", faces)):
         found["state"][name] = value
     with pytest.raises(ValueError, match=rf"expected a choice at {node.name}, found legal actions"):
         env.set_state({**env.get_state(), "envs": found.tobytes()})
@@ -270,14 +262,18 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
 """Scenario, states to change, field, its new value or a function of the old one, and message."""
 
 
+def checked(scenario: str, chosen: Chosen) -> tuple[Callable[..., None], Any]:
+    """Return the check of a scenario's states, and the first chosen state."""
+    states, first = reached(scenario), np.zeros(1, np.int64)
+    found = states[chosen(states)][:1].copy()
+    assert len(found) == 1
+    return partial(state_validation.check_states, "state", table_of(scenario), first), found
+
+
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 def test_fields_that_contradict_each_other_are_named(name: str) -> None:
     scenario, chosen, field, value, message = CONTRADICTIONS[name]
-    states = reached(scenario)
-    packed, first = pack(load_scenario(scenario)), np.zeros(1, np.int64)
-    found = states[chosen(states)][:1].copy()
-    assert len(found) == 1
-    check = partial(state_validation.check_states, "state", packed, first)
+    check, found = checked(scenario, chosen)
     check(found)
     found[field] = value(found[field]) if callable(value) else value
     with pytest.raises(ValueError, match=f"^state: state 0: {message}"):
@@ -286,18 +282,14 @@ def test_fields_that_contradict_each_other_are_named(name: str) -> None:
 
 @pytest.mark.parametrize("faces", [[0, 1, 0, 0, 0, 0], [12, 0, 0, 0, 0, 12]])
 def test_one_die_and_24_dice_may_be_kept(faces: list[int]) -> None:
-    packed, states = pack(load_scenario("the-winds-unbound")), reached("the-winds-unbound")
-    found = states[at_node(Node.KEEP_CASTING)(states)][:1].copy()
+    check, found = checked("the-winds-unbound", at_node(Node.KEEP_CASTING))
     found["faces"], found["held"] = faces, 0
-    state_validation.check_states("state", packed, np.zeros(1, np.int64), found, reachable=False)
+    check(found, reachable=False)
 
 
 def test_a_character_may_flee_without_its_unit_once_the_unit_is_gone() -> None:
-    scenario = "battle-of-black-gorge"
-    packed, states = pack(load_scenario(scenario)), reached(scenario)
-    found = states[at_node(Node.NOMINATE)(states)][:1].copy()
-    leader = packed[0].armies[0].wizards["unit"].tolist().index(2)
-    check = partial(state_validation.check_states, "state", packed, np.zeros(1, np.int64))
+    check, found = checked(scenario := "battle-of-black-gorge", at_node(Node.NOMINATE))
+    leader = table_of(scenario)[0].armies[0].wizards["unit"].tolist().index(2)
     found["wounds"][0, 0, leader] = 1
     found["fleeing"][0, 0] = 1 << UNITS + leader
     with pytest.raises(ValueError, match=r"fleeing\[0\]: expected each unit with all characters"):
@@ -308,8 +300,8 @@ def test_a_character_may_flee_without_its_unit_once_the_unit_is_gone() -> None:
 
 def test_the_other_seats_decision_is_rejected() -> None:
     envs, other = native(CASTER, 2), native(DISPELLER, 2)
-    for each in (envs, other):
-        each.reset(seed=1)
+    envs.reset(seed=1)
+    other.reset(seed=1)
     other_state = {**envs.get_state(), "envs": other.get_state()["envs"]}
     with pytest.raises(ValueError, match="environment 0: state: expected a decision of seat 0"):
         envs.set_state(other_state)

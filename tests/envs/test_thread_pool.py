@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+from unittest.mock import Mock
 
 import gymnasium as gym
 import numpy as np
@@ -113,14 +114,11 @@ class Team:
 @pytest.fixture
 def team(monkeypatch: pytest.MonkeyPatch) -> Team:
     team = Team()
-    replaced = {
-        "load_word": team.load,
-        "load_value": lambda address, like: team.words[address],
-        "store_word": team.words.__setitem__,
-        "store_value": team.words.__setitem__,
-        "add_to_word": team.add,
-        "pause": team.pause,
-    }
+    replaced: dict[str, Callable[..., Any]] = {
+        "load_word": team.load, "load_value": lambda address, like: team.words[address],
+        "store_word": team.words.__setitem__, "store_value": team.words.__setitem__,
+        "add_to_word": team.add, "pause": team.pause,
+    }  # fmt: skip
     for name, function in replaced.items():
         monkeypatch.setattr(thread_pool, name, function)
     return team
@@ -172,13 +170,11 @@ def test_a_task_without_helpers_gives_the_same_results() -> None:
     teams: list[int] = []
     task = recording(teams)
     assert [two_threads().run(task, no_help), ThreadPool(1).run(task, no_help)] == [3, 3]
-    assert teams[0] != ALONE
-    assert teams[1] == ALONE
+    assert [team == ALONE for team in teams] == [False, True]
 
 
 def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
-    pool = two_threads()
-    teams: list[int] = []
+    pool, teams = two_threads(), list[int]()
 
     def outer(team: int) -> int:
         teams.append(team)
@@ -188,8 +184,7 @@ def test_a_task_runs_alone_while_the_threads_work_on_another() -> None:
         return 5
 
     assert pool.run(outer, no_help) == 5
-    assert teams[0] != ALONE
-    assert teams[1] == ALONE
+    assert [team == ALONE for team in teams] == [False, True]
 
 
 def test_errors_of_a_helper_are_raised_and_the_pool_stays_usable() -> None:
@@ -228,18 +223,13 @@ def test_a_task_that_raises_is_closed() -> None:
 def test_an_interrupted_task_leaves_a_pool_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
     pool = ThreadPool(3)
     expected = digests(monkeypatch, pool, "veteran")
-
-    def interrupt(team: int) -> int:
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        pool.run(interrupt, no_help)
+        pool.run(Mock(side_effect=KeyboardInterrupt), no_help)
     assert digests(monkeypatch, pool, "veteran") == expected
 
 
 def test_late_helpers_are_skipped_for_some_tasks() -> None:
-    pool = two_threads()
-    teams: list[int] = []
+    pool, teams = two_threads(), list[int]()
 
     def task(team: int) -> int:
         teams.append(team)

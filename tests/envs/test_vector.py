@@ -92,10 +92,8 @@ def test_several_scenarios_share_spaces(
     ]
     assert all(env.observation_space == envs.single_observation_space for env in singles)
     assert all(env.action_space == envs.single_action_space for env in singles)
-    together = SyncVectorEnv(
-        [lambda env=env: env for env in singles],  # type: ignore[misc]
-        autoreset_mode=AutoresetMode.SAME_STEP,
-    )
+    make: list[Any] = [lambda env=env: env for env in singles]
+    together = SyncVectorEnv(make, autoreset_mode=SAME_STEP)
     assert assert_same_runs(envs, together, 90, 2)
 
 
@@ -240,7 +238,7 @@ def test_a_saved_state_resumes_bit_for_bit(
     assert_continue_alike(envs, other, picks(observations, infos["action_mask"]), 30)
     again, message = envs.set_state(state)
     assert np.array_equal(again, observations)
-    assert data_equivalence(message, infos)
+    assert data_equivalence(message, infos, exact=True)
 
 
 def test_seeds_one_by_one() -> None:
@@ -356,10 +354,9 @@ def test_limits_that_are_too_small_are_rejected() -> None:
 
 @pytest.mark.parametrize("opponent", ["vetran", None, 3, [], ["random", "x"]])
 def test_unknown_opponents_are_rejected(opponent: Any) -> None:
-    with pytest.raises(ValueError, match="opponent: expected") as caught:
+    message = "empty pool" if opponent == [] else "one of random, greedy, veteran"
+    with pytest.raises(ValueError, match=f"opponent: expected.*{message}") as caught:
         native(CASTER, 2, opponent=opponent)
-    if opponent != []:
-        assert all(name in str(caught.value) for name in ("random", "greedy", "veteran"))
     assert ("did you mean veteran" in str(caught.value)) == (opponent == "vetran")
 
 
@@ -375,11 +372,9 @@ def test_opponents_see_their_own_side() -> None:
     observations, masks = asked[0]
     single = raw(CASTER)
     start, info = single.reset(seed=1)
-    assert observations.dtype == np.float32
-    assert masks.dtype == np.bool_
-    assert observations.shape == (4, len(start))
-    assert all(np.array_equal(row, start) for row in observations)
-    assert all(np.array_equal(row, info["action_mask"]) for row in masks)
+    assert (observations.dtype, masks.dtype) == (np.float32, np.bool_)
+    assert np.array_equal(observations, [start] * 4)
+    assert np.array_equal(masks, [info["action_mask"]] * 4)
 
 
 def test_opponents_cannot_change_the_environment() -> None:
@@ -396,13 +391,10 @@ def test_opponents_cannot_change_the_environment() -> None:
 def test_every_member_of_a_pool_is_drawn(pool: list[Any]) -> None:
     envs = native(CASTER, 300, opponent=pool)
     envs.reset(seed=0)
-    counts = np.bincount(envs.batch.envs.opponent, minlength=3)
-    assert len(counts) == 3
-    assert (abs(counts - 100) < 40).all()
+    assert np.bincount(envs.batch.envs.opponent) == pytest.approx(np.full(3, 100), abs=39)
     drawn = set()
     for _ in range(60):
-        terminations = envs.step(np.zeros(300, int))[2]
-        assert terminations.all()
+        assert envs.step(np.zeros(300, int))[2].all()
         drawn |= set(envs.batch.envs.opponent[:1].tolist())
     assert drawn == {0, 1, 2}
 
