@@ -63,9 +63,7 @@ def test_progress_into_a_file_is_lines(monkeypatch: pytest.MonkeyPatch) -> None:
             time.sleep(0.01)
 
 
-def test_progress_of_the_solver_follows_the_note_on_a_terminal(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_progress_of_the_solver_follows_the_note(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress() as bar:
         task = bar.add_task("grading", total=4)

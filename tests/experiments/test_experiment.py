@@ -74,9 +74,7 @@ def arguments(folder: Path, *numbers: int) -> list[str]:
     return [word for each in numbers for word in ("--number", str(each))] + ["--out", str(folder)]
 
 
-def test_results_are_written_drawn_and_shown(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_are_written_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 2)) == 0
     results = results_in(tmp_path)
     assert list(results) == ["args", "interrupted", "squares", "versions"]
@@ -100,9 +98,7 @@ def test_the_parts_of_a_record_are_found_by_name_or_place(tmp_path: Path) -> Non
     assert measured == ["3", "2", "5", "3", "3", "13", "13"]
 
 
-def test_an_interrupted_run_keeps_finished_parts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_interrupted_runs_keep_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 13, 4)) == INTERRUPTED
     assert results_in(tmp_path)["squares"] == [9]
     assert results_in(tmp_path)["interrupted"]
@@ -114,9 +110,7 @@ def test_an_interrupted_run_keeps_finished_parts(
         assert not (out / "results.json").exists()
 
 
-def test_a_part_that_fails_ends_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failed_part_ends_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert SQUARES.main(arguments(tmp_path, 3, 666)) == FAILED
     assert capsys.readouterr().err.endswith("python -m experiments.squares: 666 has no square\n")
     assert len((tmp_path / "parts.jsonl").read_text(encoding="utf-8").splitlines()) == 2

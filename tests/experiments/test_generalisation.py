@@ -17,6 +17,7 @@ from wfb_gym.seats import SEATS
 
 COMMAND = "experiments.generalisation"
 KIND = "duel-500"
+LIMITS = generated_limits(KINDS[KIND].sizes)
 
 
 def finished_run(folder: Path, scenario: str, steps: int = 100, **changes: Any) -> Path:
@@ -24,41 +25,27 @@ def finished_run(folder: Path, scenario: str, steps: int = 100, **changes: Any) 
     folder.mkdir()
     torch.manual_seed(steps)
     for number, seat in enumerate(SEATS):
-        network = PolicyNetwork(generated_limits(KINDS[KIND].sizes), width=8)
+        network = PolicyNetwork(LIMITS, width=8)
         save_network(network, folder / f"{seat}.npz", {"seat": number, "scenario": scenario})
-    results = {
-        "args": {"scenario": [scenario], "seed": 3},
-        "frames": steps,
-        "interrupted": False,
-    } | changes
+    args = {"scenario": [scenario], "seed": 3}
+    results = {"args": args, "frames": steps, "interrupted": False, **changes}
     (folder / "results.json").write_text(json.dumps(results))
     return folder
 
 
-def test_networks_are_graded_in_seen_and_in_unseen_scenarios(
-    tmp_path: Path, scripts: Scripts
-) -> None:
-    runs = [
-        finished_run(tmp_path / f"run-{count}", f"generated-{KIND}:train:{count}", count)
-        for count in (2, 5)
-    ]
+def test_networks_are_graded_in_seen_and_unseen_scenarios(tmp_path: Path, scripts: Scripts) -> None:
+    line = f"generated-{KIND}:train"
+    runs = [finished_run(tmp_path / f"run-{n}", f"{line}:{n}", n) for n in (2, 5)]
     out = tmp_path / "out"
     scripts.run(f"{COMMAND} {runs[0]} {runs[1]} --count 2 --out {out}")
     found = results_in(out)["runs"]
     assert [(each["steps"], each["scenarios"]) for each in found] == [(2, 2), (5, 5)]
-    for each, folder in zip(found, runs, strict=True):
+    for graded, folder in zip(found, runs, strict=True):
         for group, first in (("seen", 0), ("unseen", UNSEEN)):
-            scores = [
-                solver.normalised_score(
-                    generate(first + k, KINDS[KIND]),
-                    str(folder / f"{seat}.npz"),
-                    seat,
-                    limits=generated_limits(KINDS[KIND].sizes),
-                )
-                for seat in SEATS
-                for k in range(2)
-            ]
-            assert each[group] == pytest.approx(_share(scores), abs=1e-3)
+            made = [generate(first + k, KINDS[KIND]) for k in range(2)]
+            pairs = [(each, str(folder / f"{seat}.npz"), seat) for seat in SEATS for each in made]
+            scores = [solver.normalised_score(*pair, limits=LIMITS) for pair in pairs]
+            assert graded[group] == pytest.approx(_share(scores), abs=1e-3)
     assert (out / "generalisation.png").stat().st_size > 10_000
 
 

@@ -60,9 +60,7 @@ def test_first_seeds_depend_on_the_secret_and_the_kind_and_avoid_the_benchmark()
     assert max(found) < TEST_SEEDS.stop - 10_000
 
 
-def test_another_secret_is_rejected_and_none_is_replaced(
-    tmp_path: Path, secret: Path, scripts: Scripts
-) -> None:
+def test_other_secrets_are_rejected(tmp_path: Path, secret: Path, scripts: Scripts) -> None:
     assert f"found {secret}" in scripts.error(_line(tmp_path, "--new"))
     assert "expected policies, or --new" in scripts.error(_line(tmp_path, ""))
     assert "gredy" in scripts.error(_line(tmp_path, "gredy"))

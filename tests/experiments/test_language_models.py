@@ -66,9 +66,6 @@ def recorded(out: Path) -> list[Any]:
     return [json.loads(line) for line in (out / "parts.jsonl").read_text().splitlines()[1:]]
 
 
-# --- a local server ----------------------------------------------------------------------------
-
-
 Fault = Callable[[BaseHTTPRequestHandler], None]
 """Answers a request with an error."""
 
@@ -89,9 +86,7 @@ class FakeServer:
         self.url = ""
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        """Answer a request."""
-        length = int(handler.headers["Content-Length"])
-        request = json.loads(handler.rfile.read(length))
+        request = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
         self.requests.append(request | {"key": handler.headers["Authorization"]})
         self._games += len(request["messages"]) == 2
         fault = self.fault_of_game.pop(self._games, None) or (self.faults and self.faults.pop(0))
@@ -105,7 +100,6 @@ class FakeServer:
 
 
 def send(handler: BaseHTTPRequestHandler, status: int, text: str) -> None:
-    """Send a response."""
     content = text.encode()
     handler.send_response(status)
     handler.send_header("Content-Type", "application/json")
@@ -175,12 +169,12 @@ def test_bad_replies_are_counted_and_forfeit_the_decision(
     assert sum("Your reply was not accepted" in text for text in asked) == row["decisions"]
 
 
-def fail(handler: BaseHTTPRequestHandler) -> None:
-    send(handler, 500, json.dumps({"error": {"message": "overloaded"}}))
+def error(status: int, message: str) -> Fault:
+    text = json.dumps({"error": {"message": message}})
+    return lambda handler: send(handler, status, text)
 
 
-def limit_rate(handler: BaseHTTPRequestHandler) -> None:
-    send(handler, 429, json.dumps({"error": {"message": "too many requests"}}))
+fail, limit_rate = error(500, "overloaded"), error(429, "too many requests")
 
 
 def hang(handler: BaseHTTPRequestHandler) -> None:
@@ -206,20 +200,13 @@ def malformed(text: str) -> Fault:
     return lambda handler: send(handler, 200, text)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        fail,
-        malformed("{"),
-        malformed("[]"),
-        malformed('"hello"'),
-        malformed("{}"),
-        malformed('{"choices": []}'),
-        malformed('{"choices": [{"message": {"content": 7}}]}'),
-        malformed('{"choices": ' + "[" * 100_000 + "]" * 100_000 + "}"),
-        malformed(" " * 2**23 + "{}"),
-    ],
-)
+MALFORMED = (
+    "{", "[]", '"hello"', "{}", '{"choices": []}', '{"choices": [{"message": {"content": 7}}]}',
+    '{"choices": ' + "[" * 100_000 + "]" * 100_000 + "}", " " * 2**23 + "{}",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", [fail, *map(malformed, MALFORMED)])
 def test_a_broken_server_ends_the_run_in_one_line_and_the_command_continues(
     tmp_path: Path, scripts: Scripts, server: FakeServer, fault: Fault
 ) -> None:
@@ -245,9 +232,7 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
             time.sleep(0.05)
 
 
-def test_an_endless_response_ends_after_the_timeout(
-    tmp_path: Path, scripts: Scripts, server: FakeServer
-) -> None:
+def test_endless_responses_time_out(tmp_path: Path, scripts: Scripts, server: FakeServer) -> None:
     server.faults = [drip]
     line = f"{command(server, tmp_path)} --timeout 0.5 --attempts 1"
     assert "found APITimeoutError" in scripts.run(line, FAILED).err
@@ -257,17 +242,14 @@ def test_the_key_and_control_characters_are_not_printed(
     tmp_path: Path, scripts: Scripts, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OWN_KEY", "secret")
-    error = json.dumps({"error": {"message": "wrong key secret\x1b[2J"}})
-    server.faults = [lambda handler: send(handler, 401, error)]
+    server.faults = [error(401, "wrong key secret\x1b[2J")]
     said = scripts.run(f"{command(server, tmp_path)} --key OWN_KEY", FAILED)
     assert "wrong key ..." in said.err
     assert "secret" not in said.err
     assert "\x1b" not in said.err
 
 
-def test_any_reply_can_be_recorded_and_replayed(
-    tmp_path: Path, scripts: Scripts, server: FakeServer
-) -> None:
+def test_any_reply_can_be_replayed(tmp_path: Path, scripts: Scripts, server: FakeServer) -> None:
     out, again = tmp_path / "out", tmp_path / "again"
     server.reply = lambda text: f"a\u2028b\x85c\ud800 {last_action(text)}"
     scripts.run(command(server, out))
@@ -286,9 +268,7 @@ def test_impossible_numbers_of_tokens_are_unknown(
     assert row["tokens"]["completion"] > 0
 
 
-def test_a_budget_needs_counts_of_tokens(
-    tmp_path: Path, scripts: Scripts, server: FakeServer
-) -> None:
+def test_a_budget_needs_token_counts(tmp_path: Path, scripts: Scripts, server: FakeServer) -> None:
     server.usage = None
     said = scripts.run(f"{command(server, tmp_path)} --budget 1000000", FAILED)
     assert "--budget: expected counts of tokens from the server, found none" in said.err
@@ -298,18 +278,12 @@ def test_a_budget_needs_counts_of_tokens(
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("player", "a\nb"),
-        ("points", "x"),
-        ("regrets", [None]),
-        ("regrets", [float("nan")]),
-        ("stake", 0.0),
-        ("forfeits", -1),
-        ("tokens", {}),
+        ("player", "a\nb"), ("points", "x"), ("regrets", [None]), ("regrets", [float("nan")]),
+        ("stake", 0.0), ("forfeits", -1), ("tokens", {}),
         ("tokens", {"prompt": -1, "completion": 1}),
-        ("tokens", {"prompt": 10**400, "completion": 1}),
-        ("replies", "[0]"),
+        ("tokens", {"prompt": 10**400, "completion": 1}), ("replies", "[0]"),
     ],
-)
+)  # fmt: skip
 def test_a_damaged_record_is_neither_continued_nor_replayed(
     tmp_path: Path, scripts: Scripts, one_kind: None, name: str, value: Any
 ) -> None:
@@ -327,9 +301,7 @@ def test_a_damaged_record_is_neither_continued_nor_replayed(
     assert "expected a record of experiments.language_models" in error
 
 
-def test_a_record_with_too_many_replies_is_not_graded(
-    tmp_path: Path, scripts: Scripts, one_kind: None
-) -> None:
+def test_too_many_replies_are_not_graded(tmp_path: Path, scripts: Scripts, one_kind: None) -> None:
     out = tmp_path / "out"
     scripts.run(f"{COMMAND} random --count 2 --out {out}")
     path = out / "parts.jsonl"
@@ -341,9 +313,7 @@ def test_a_record_with_too_many_replies_is_not_graded(
     assert "the rules have changed since the recording" in said.err
 
 
-def test_no_phase_begins_after_the_budget_is_spent(
-    tmp_path: Path, scripts: Scripts, server: FakeServer
-) -> None:
+def test_phases_end_with_the_budget(tmp_path: Path, scripts: Scripts, server: FakeServer) -> None:
     whole = command(server, tmp_path)
     said = scripts.run(f"{whole} --budget 1", FAILED)
     assert "1 phases are missing; the same command with a larger budget continues" in said.err
@@ -366,14 +336,8 @@ def test_a_server_that_is_not_there_is_reported_at_once(tmp_path: Path, scripts:
     [
         ("--count 3", "--count: expected an even number, found 3"),
         ("--count 22", "--count: expected at most 20, found 22"),
-        (
-            "greedy --model m",
-            "expected one of players, --model and --replay, found players, --model",
-        ),
-        (
-            "--model m --parameter temperature",
-            "--parameter: expected NAME=VALUE, found temperature",
-        ),
+        ("greedy --model m", "expected one of players, --model and --replay, found players, --mo"),
+        ("--model m --parameter temperature", "--parameter: expected NAME=VALUE, found temper"),
         ("--model m --parameter model=n", "expected none of model, messages, stream, found model"),
         ("--model m --parameter stop=NaN", "--parameter stop: expected JSON or a text, found"),
         (f"--model m --parameter x={'[' * 2000}", "--parameter x: expected JSON or a text"),
@@ -381,14 +345,11 @@ def test_a_server_that_is_not_there_is_reported_at_once(tmp_path: Path, scripts:
         ("greedy --base-url http://x", "--base-url and --parameter: expected --model, found none"),
         ("--model m --base-url http://x\x7f", "--base-url: expected an address, found Invalid"),
         ("nobody", "nobody"),
-        ("--replay {tmp}/negative.jsonl", "expected a record of experiments.language_models"),
-        ("--replay {tmp}/deep.jsonl", "expected a record of experiments.language_models"),
-        ("--replay {tmp}/missing.jsonl", "No such file"),
-        (
-            "--replay {tmp}/other.jsonl",
-            "other.jsonl: expected a record of experiments.language_mod",
+        *(
+            (f"--replay {{tmp}}/{each}.jsonl", f"{each}.jsonl: expected a record of {COMMAND}")
+            for each in ("negative", "deep", "other", "cut")
         ),
-        ("--replay {tmp}/cut.jsonl", "cut.jsonl: expected a record of experiments.language_models"),
+        ("--replay {tmp}/missing.jsonl", "No such file"),
     ],
 )
 def test_wrong_arguments_are_refused_in_one_line(

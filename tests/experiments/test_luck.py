@@ -45,11 +45,8 @@ class Highest:
 @cache
 def tiny() -> Scenario:
     """A battle with few possible courses: some thousand battles cover all of them."""
-    return scenario(
-        army(wizard(1, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3),
-        army(wizard(1), dispel_dice=2),
-        **miscast({"kind": "phase_ends"}),
-    )
+    caster = army(wizard(1, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)), power_dice=3)
+    return scenario(caster, army(wizard(1), dispel_dice=2), **miscast({"kind": "phase_ends"}))
 
 
 def course_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[int, ...], float]:
@@ -77,10 +74,8 @@ def noise(positions: RolledPositions) -> NDArray[np.float64]:
 def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
     battles, packed = 6000, pack(tiny())
     views = View.fitted(packed, 0, None), View.fitted(packed, 1, None)
-    found = play_with_luck(
-        Highest(), seat="caster", scenario=tiny(), opponent=Highest(), battles=battles, seed=0,
-        estimate=estimate,
-    )  # fmt: skip
+    some: dict[str, Any] = {"scenario": tiny(), "battles": battles, "seed": 0}
+    found = play_with_luck(Highest(), seat="caster", opponent=Highest(), estimate=estimate, **some)
     chances: dict[tuple[int, ...], float] = {}
     values: dict[tuple[int, ...], set[tuple[float, float]]] = defaultdict(set)
     for seed in range(battles):
@@ -99,10 +94,8 @@ def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
 
 
 def test_the_adjusted_mean_is_the_exact_value() -> None:
-    found = play_with_luck(
-        make_agent("veteran"), seat="dispeller", scenario="archmage-duel", opponent="random",
-        battles=2000, seed=70_000,
-    )  # fmt: skip
+    some: dict[str, Any] = {"scenario": "archmage-duel", "battles": 2000, "seed": 70_000}
+    found = play_with_luck(make_agent("veteran"), seat="dispeller", opponent="random", **some)
     exact = -solver.evaluate("archmage-duel", "random", "veteran")
     error = found.adjusted.std() / np.sqrt(len(found.points))
     assert abs(found.adjusted.mean() - exact) < 4.0 * error
@@ -146,12 +139,9 @@ def test_tracked_battles_equal_played_ones() -> None:
 
 
 def test_luck_of_the_seats_is_opposite() -> None:
-    caster, dispeller = (
-        play_with_luck(
-            make_agent("veteran"), seat=seat, scenario=BATTLE, opponent="veteran", battles=8, seed=1
-        ).luck
-        for seat in SEATS
-    )
+    some: dict[str, Any] = {"scenario": BATTLE, "opponent": "veteran", "battles": 8, "seed": 1}
+    player = make_agent("veteran")
+    caster, dispeller = (play_with_luck(player, seat=seat, **some).luck for seat in SEATS)
     assert np.allclose(caster, -dispeller)
     assert caster.any()
 

@@ -53,9 +53,7 @@ def test_an_exploiter_without_improvement_gains_nothing() -> None:
     assert other.candidates != found.candidates
 
 
-def test_a_player_that_searches_is_met_after_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_searching_players_are_met_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[tuple[str, Path]] = []
 
     def run_one(self: Trainings, arguments: list[str], folder: Path) -> Path:
@@ -68,9 +66,8 @@ def test_a_player_that_searches_is_met_after_others(
         path = trainings.begin(effort, ONE, "veteran+greedy", 0).result()
         (only,) = runs
         assert path == only[1] / "model.zip"
-        assert only[0] == (
-            f"--seat dispeller --scenario {ONE} --seed 3 --opponent veteran --steps 900"
-        )
+        own = f"--seat dispeller --scenario {ONE} --seed 3"
+        assert only[0] == f"{own} --opponent veteran --steps 900"
         runs.clear()
         trainings.begin(effort, ONE, "mcts:5", 1).result()
     first, second = runs

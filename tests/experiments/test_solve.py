@@ -14,6 +14,8 @@ from experiments.common import FAILED, INTERRUPTED
 from experiments.figures import dice, heat_map, openings
 from experiments.figures.heat_map import CLOSED, HeatMap
 from experiments.figures.openings import STOP
+from tests.support.builders import aimed
+from tests.support.packed import scenario
 from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
@@ -53,11 +55,9 @@ def test_json_matches_the_solver(scripts: Scripts) -> None:
         for key in ("value", "states", "bytes"):
             assert each[key] == getattr(solution, key)
         assert each["seconds"] > 0
-    assert printed["scenarios"][1]["opening"] == {
-        "words": "cast Burning Head (9+) on 3 dice",
-        "army": "caster",
-        "after_dice": False,
-    }
+    words = "cast Burning Head (9+) on 3 dice"
+    opening = {"words": words, "army": "caster", "after_dice": False}
+    assert printed["scenarios"][1]["opening"] == opening
 
 
 @pytest.mark.usefixtures("three")
@@ -121,9 +121,7 @@ def _names(calls: list[tuple[Any, ...]]) -> list[str]:
     return [getattr(scenario, "name", scenario) for scenario, *_ in calls]
 
 
-def test_a_named_scenario_that_does_not_fit_is_a_failure(
-    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
+def test_a_too_large_scenario_fails(monkeypatch: pytest.MonkeyPatch, scripts: Scripts) -> None:
     limits: list[int] = []
 
     def refused(scenario: Any, **options: Any) -> solver.Solution:
@@ -192,14 +190,11 @@ def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[st
     return {"wizards": [{**WIZARD, "spells": [BOLT] if spells is None else spells, **more}]}
 
 
-def test_names_of_spells_are_printed_and_drawn_as_they_are(
-    tmp_path: Path, scripts: Scripts
-) -> None:
+def test_spells_are_printed_and_drawn_with_any_name(tmp_path: Path, scripts: Scripts) -> None:
     file, plot = tmp_path / "odd.toml", tmp_path / "odd.png"
-    spell = "{ name = '$odd{$ [/red]', casting_value = 5, worth = 9 }"
     file.write_text(
         'name = "odd"\n[caster]\npower_dice = 2\n[[caster.wizards]]\nname = "A"\nlevel = 1\n'
-        f"spells = [{spell}]\n[dispeller]\n"
+        "spells = [{ name = '$odd{$ [/red]', casting_value = 5, worth = 9 }]\n[dispeller]\n"
     )
     assert "$odd{$ [/red]" in scripts.run(f"experiments.solve {file} --plot {plot}").out
     assert plot.exists()
@@ -207,51 +202,31 @@ def test_names_of_spells_are_printed_and_drawn_as_they_are(
 
 
 HOPELESS = {**BOLT, "casting_value": 12, "worth": 0.0}
-STRIKE = {
-    "name": "Strike",
-    "casting_value": 5,
-    "target": "enemy_unit",
-    "damage": {"hits": "D6", "strength": 4},
-}
+STRIKE = aimed(damage={"hits": "D6", "strength": 4})
 BOYZ = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
 BOSS = {**BOYZ, "name": "Orc Boss", "models": 1}
-OPENINGS: list[tuple[dict[str, Any], str]] = [
-    ({"caster": {}, "dispeller": {}}, "nothing to decide"),
-    ({"caster": _casting([HOPELESS]), "dispeller": {"dispel_dice": 0}}, "stop casting"),
-    (
-        {"phases": 2, "caster": _casting([HOPELESS]), "dispeller": {**_casting(), "power_dice": 1}},
-        "stop casting",
-    ),
-    (
-        {"phases": 2, "caster": {}, "dispeller": {**_casting(), "power_dice": 1}},
-        "dispeller: cast Bolt (5+) on 1 die",
-    ),
-    (
-        {"caster": {**_casting(), "items": ["Power Stone"], "power_dice": 1}, "dispeller": {}},
-        "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)",
-    ),
-    (
-        {"ruleset": "7e", "caster": {**_casting(), "power_dice": 0}, "dispeller": {}},
-        "cast Bolt (5+) on 1 die (1 of its own)",
-    ),
-    (
-        {"caster": _casting([STRIKE]), "dispeller": {"units": [BOSS, BOYZ]}},
-        "cast Strike (5+) at Orc Boyz on 2 dice",
-    ),
+ONE_DIE, STONE = {**_casting(), "power_dice": 1}, {"items": ["Power Stone"]}
+OPENINGS: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
+    ({}, {}, {}, "nothing to decide"),
+    (_casting([HOPELESS]), {"dispel_dice": 0}, {}, "stop casting"),
+    (_casting([HOPELESS]), ONE_DIE, {"phases": 2}, "stop casting"),
+    ({}, ONE_DIE, {"phases": 2}, "dispeller: cast Bolt (5+) on 1 die"),
+    (ONE_DIE | STONE, {}, {}, "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)"),
+    (ONE_DIE | {"power_dice": 0}, {}, {"ruleset": "7e"}, "cast Bolt (5+) on 1 die (1 of its own)"),
+    (_casting([STRIKE]), {"units": [BOSS, BOYZ]}, {}, "cast Strike (5+) at Orc Boyz on 2 dice"),
 ]
 
 
-@pytest.mark.parametrize(("document", "words"), OPENINGS)
-def test_openings_in_words(document: dict[str, Any], words: str) -> None:
-    scenario = scenario_from_dict({"name": "small", **document})
-    assert openings.first_opening(solver.solve(scenario))["words"] == words
+@pytest.mark.parametrize(("caster", "dispeller", "keys", "words"), OPENINGS)
+def test_openings_in_words(caster: Any, dispeller: Any, keys: Any, words: str) -> None:
+    solution = solver.solve(scenario(caster, dispeller, **keys))
+    assert openings.first_opening(solution)["words"] == words
 
 
 def test_a_spell_in_play_is_ended_before_the_next() -> None:
     curse = {"name": "Curse", "casting_value": 5, "duration": "remains_in_play", "in_play": True}
     caster = {**_casting([{**curse, "worth": 1.0}, BOLT]), "power_dice": 1}
-    scenario = {"name": "ending", "caster": caster, "dispeller": {"dispel_dice": 0}}
-    solution = solver.solve(scenario_from_dict(scenario))
+    solution = solver.solve(scenario(caster, {"dispel_dice": 0}))
     opening = openings.play_opening(Battle(solution.packed), solution.best_action, FIRST_IN_PLAY)
     words = openings.opening_text(solution.scenario, opening)
     assert words == "end Curse, then cast Bolt (5+) on 1 die"
@@ -259,13 +234,8 @@ def test_a_spell_in_play_is_ended_before_the_next() -> None:
 
 def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
     ring = {"name": "Ring", "bound": {"power_level": 3, "spell": {"name": "Flame", "worth": 9.0}}}
-    scenario = {
-        "name": "bound",
-        "items": [ring],
-        "caster": {**_casting(items=["Ring"]), "power_dice": 2},
-        "dispeller": {"dispel_dice": 0},
-    }
-    cells = HeatMap(solver.solve(scenario_from_dict(scenario)))
+    caster = {**_casting(items=["Ring"]), "power_dice": 2}
+    cells = HeatMap(solver.solve(scenario(caster, {"dispel_dice": 0}, items=[ring])))
     grid = policy_grid(cells, _last)
     assert cells.spells == [0]
     assert (grid.spells == 1).all()
@@ -276,8 +246,7 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
 def test_dice_before_the_first_decision_are_named() -> None:
     caster = {"wizards": [{**WIZARD, "lore": "Fire"}]}
     dispeller = {"units": [{**BOYZ, "models": 3}], "dispel_dice": 0}
-    rolled = scenario_from_dict({"name": "rolled", "caster": caster, "dispeller": dispeller})
-    found = solve.result_of(solver.solve(rolled))["opening"]
+    found = solve.result_of(solver.solve(scenario(caster, dispeller)))["opening"]
     assert found["after_dice"]
     assert found["words"].startswith("after dice, for example: ")
 
@@ -293,14 +262,14 @@ def test_openings_do_not_change_the_position(duel: solver.Solution) -> None:
 @pytest.mark.parametrize("name", ["apprentice", "seventh-edition-duel"])
 def test_cells_are_the_positions_of_scenarios_with_such_pools(name: str) -> None:
     cells = HeatMap(solver.solve(name))
-    scenario = load_scenario(name)
+    made = load_scenario(name)
     places = [(power, dispel) for dispel in cells.dispel for power in cells.power]
     for (power, dispel), cell in zip(places, cells.positions(), strict=True):
         armies = {
-            "caster": scenario.caster.model_copy(update={"power_dice": power}),
-            "dispeller": scenario.dispeller.model_copy(update={"dispel_dice": dispel}),
+            "caster": made.caster.model_copy(update={"power_dice": power}),
+            "dispeller": made.dispeller.model_copy(update={"dispel_dice": dispel}),
         }
-        assert cell.key() == Battle(pack(scenario.model_copy(update=armies))).key()
+        assert cell.key() == Battle(pack(made.model_copy(update=armies))).key()
 
 
 def test_the_optimal_grid_matches_the_solution(duel: solver.Solution) -> None:
@@ -417,9 +386,7 @@ def test_a_policy_is_drawn_only_in_reachable_cells(duel: solver.Solution, tmp_pa
 
 
 def test_the_second_army_loses_points_with_the_same_sign() -> None:
-    mirrored = scenario_from_dict(
-        {"name": "second", "phases": 2, "caster": {}, "dispeller": {**_casting(), "power_dice": 2}}
-    )
+    mirrored = scenario({}, {**_casting(), "power_dice": 2}, phases=2)
     cells = HeatMap(solver.solve(mirrored))
     assert cells.army == 1
     grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))

@@ -10,18 +10,8 @@ from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from experiments import coverage
-from experiments.statistics import (
-    Interval,
-    adjust_for_many,
-    bootstrap,
-    interquartile_mean,
-    mean,
-    p_value,
-    probability_of_improvement,
-    resample,
-    run_interval,
-)
+from experiments import coverage, statistics
+from experiments.statistics import bootstrap, interquartile_mean, mean, run_interval
 
 SIZES = st.tuples(st.integers(1, 6), st.integers(1, 6))
 SCORES = arrays(np.float64, SIZES, elements=st.floats(-200.0, 100.0))
@@ -38,18 +28,18 @@ def test_leading_axes_are_matrices_of_their_own() -> None:
     for statistic in (mean, interquartile_mean):
         assert statistic(scores).shape == (5,)
         assert statistic(scores)[2] == pytest.approx(statistic(scores[2]))
-    chances = probability_of_improvement(scores, scores[::-1])
+    chances = statistics.probability_of_improvement(scores, scores[::-1])
     assert chances.shape == (5,)
-    assert chances[1] == pytest.approx(probability_of_improvement(scores[1], scores[3]))
+    assert chances[1] == pytest.approx(statistics.probability_of_improvement(scores[1], scores[3]))
 
 
 @given(SCORES)
 def test_runs_are_drawn_within_their_task(scores: NDArray[np.float64]) -> None:
-    drawn = resample(scores, 20, np.random.default_rng(1))
+    drawn = statistics.resample(scores, 20, np.random.default_rng(1))
     assert drawn.shape == (20, *scores.shape)
     for task in range(scores.shape[1]):
         assert set(drawn[:, :, task].ravel()) <= set(scores[:, task])
-    drawn = resample(np.arange(8.0)[:, None] * np.ones(2), 50, np.random.default_rng(2))
+    drawn = statistics.resample(np.arange(8.0)[:, None] * np.ones(2), 50, np.random.default_rng(2))
     assert (drawn[:, :, 0] != drawn[:, :, 1]).any()  # each task has its own draws
 
 
@@ -82,9 +72,9 @@ def test_the_interval_is_that_of_normal_theory_where_there_are_many() -> None:
 
 def test_without_randomness_the_interval_has_no_width() -> None:
     """Tasks far apart: no bootstrap sample may mix them. One run: nothing can be drawn."""
-    assert bootstrap(mean, np.array([[0.0, 100.0]] * 5)) == Interval(50.0, 50.0, 50.0)
+    assert bootstrap(mean, np.array([[0.0, 100.0]] * 5)) == statistics.Interval(50.0, 50.0, 50.0)
     found = bootstrap(interquartile_mean, np.array([[10.0, 20.0, 60.0, 90.0]]))
-    assert found == Interval(40.0, 40.0, 40.0)
+    assert found == statistics.Interval(40.0, 40.0, 40.0)
     assert str(found) == "40.00 [40.00, 40.00]"
 
 
@@ -111,11 +101,11 @@ def test_equal_tasks_add_up_to_more_degrees_of_freedom() -> None:
 def test_p_values_are_students_and_adjusted_for_many() -> None:
     scores = np.random.default_rng(7).normal(1.0, 1.0, size=(8, 1))
     expected = stats.ttest_1samp(scores[:, 0], 0.0).pvalue
-    assert p_value(mean, scores) == pytest.approx(expected, rel=0.1)
-    assert p_value(mean, np.ones((5, 2))) is None
-    assert adjust_for_many([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
-    assert adjust_for_many([0.5, 0.6]) == [1.0, 1.0]
-    assert adjust_for_many([]) == []
+    assert statistics.p_value(mean, scores) == pytest.approx(expected, rel=0.1)
+    assert statistics.p_value(mean, np.ones((5, 2))) is None
+    assert statistics.adjust_for_many([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert statistics.adjust_for_many([0.5, 0.6]) == [1.0, 1.0]
+    assert statistics.adjust_for_many([]) == []
 
 
 def test_intervals_of_few_runs_cover_the_truth() -> None:
@@ -129,9 +119,10 @@ def test_the_chance_of_improvement() -> None:
     ours = np.array([[2.0, 5.0], [4.0, 5.0]])
     theirs = np.array([[1.0, 5.0], [3.0, 6.0], [9.0, 5.0]])
     # Task 1: 2 > 1 and 4 > 1, 3, of six; task 2: ties with two of three.
-    assert probability_of_improvement(ours, theirs) == pytest.approx((3 / 6 + 1 / 3) / 2)
-    assert probability_of_improvement(theirs, ours) == pytest.approx(1 - (3 / 6 + 1 / 3) / 2)
-    found = bootstrap(probability_of_improvement, ours, theirs)
+    assert statistics.probability_of_improvement(ours, theirs) == pytest.approx((3 / 6 + 1 / 3) / 2)
+    found = statistics.probability_of_improvement(theirs, ours)
+    assert found == pytest.approx(1 - (3 / 6 + 1 / 3) / 2)
+    found = bootstrap(statistics.probability_of_improvement, ours, theirs)
     assert 0.0 <= found.low <= found.value <= found.high <= 1.0
 
 

@@ -37,9 +37,8 @@ def test_probabilities_0_and_1_are_the_scenarios_without_and_with_the_item(resul
     parts = results["parts"]
     assert [part["chance"] for part in parts] == [0.0, 0.5, 1.0]
     lesson = load_scenario("apprentice")
-    scroll = lesson.model_copy(
-        update={"dispeller": lesson.dispeller.model_copy(update={"items": ("Dispel Scroll",)})}
-    )
+    bearer = lesson.dispeller.model_copy(update={"items": ("Dispel Scroll",)})
+    scroll = lesson.model_copy(update={"dispeller": bearer})
     for part, known in ((parts[0], lesson), (parts[2], scroll)):
         assert part["value"] == pytest.approx(solve(known).value, abs=1e-9)
     for part in parts:

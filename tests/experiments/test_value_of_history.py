@@ -48,8 +48,7 @@ def test_full_information_loses_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_forgetting_loses_if_history_matters() -> None:
-    caster, dispeller = value_of_history.run_part(
-        value_of_history.Settings(gap=0.01), "hidden-scrolls"
-    )["parts"]
+    settings = value_of_history.Settings(gap=0.01)
+    caster, dispeller = value_of_history.run_part(settings, "hidden-scrolls")["parts"]
     assert caster["without"]["score"] < 99.0 < 99.9 < caster["with"]["score"]
     assert dispeller["without"]["score"] > 99.9
