@@ -16,11 +16,9 @@ SELF_PLAY = "agents.compare --learner self-play --scenario apprentice"
 
 def test_every_seed_has_every_learner_and_seat() -> None:
     settings = Settings(learner=("self-play", "PPO"), runs=2, seed=3)
-    assert [str(each) for each in compare.trainings_of(settings)] == [
-        f"{words} seed {seed}"
-        for seed in (3, 4)
-        for words in ("self-play", "PPO caster", "PPO dispeller")
-    ]
+    names = ("self-play", "PPO caster", "PPO dispeller")
+    wanted = [f"{name} seed {seed}" for seed in (3, 4) for name in names]
+    assert list(map(str, compare.trainings_of(settings))) == wanted
 
 
 def test_commands_contain_the_differing_settings() -> None:
@@ -30,9 +28,8 @@ def test_commands_contain_the_differing_settings() -> None:
         for name, learner in LEARNERS.items()
     }
     assert len(set(commands.values())) == len(LEARNERS)
-    assert commands["DQN"] == (
-        "agents.train --algorithm DQN --scenario apprentice --seat caster --steps 9 --seed 1"
-    )
+    dqn = "agents.train --algorithm DQN --scenario apprentice --seat caster --steps 9 --seed 1"
+    assert commands["DQN"] == dqn
     for name in ABLATIONS:
         plain = commands["self-play"].split()
         assert [word for word in commands[name].split() if word in plain] == plain

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,7 @@ from agents.checkpoints import CheckpointError, has_checkpoint, load_checkpoint
 from agents.distillation import grading, targets
 from agents.distillation.grading import grade_scenarios
 from agents.distillation.student import LIMITS, Settings, StoredDecisions, Student
-from agents.distillation.targets import (
-    TargetError,
-    TargetSet,
-    TargetSource,
-    load_targets,
-    make_targets,
-    sample_evenly,
-)
+from agents.distillation.targets import TargetSource, load_targets
 from experiments.common import FAILED, INTERRUPTED
 from tests.support.pages import PACKAGE
 from tests.support.scripts import Scripts, interrupt_call, results_in
@@ -52,7 +46,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> TargetSource:
 
 def make_one(source: TargetSource, number: int) -> bool:
     """Make the targets of a scenario; returns whether there are any."""
-    (has_any,) = make_targets(source, [number])
+    (has_any,) = targets.make_targets(source, [number])
     return has_any
 
 
@@ -83,17 +77,14 @@ DAMAGES: list[tuple[Callable[[Any], object], str]] = [
 ]
 
 
-def target_set(source: TargetSource, scenarios: int = 4, seed: int = 0) -> TargetSet:
-    """Return the targets of the first scenarios."""
-    useful = [number for number in range(scenarios) if make_one(source, number)]
-    return TargetSet(source, useful, LIMITS, seed)
+def target_set(source: TargetSource, scenarios: int = 4, seed: int = 0) -> targets.TargetSet:
+    useful = filter(partial(make_one, source), range(scenarios))
+    return targets.TargetSet(source, [*useful], LIMITS, seed)
 
 
 def test_targets_are_the_solvers_values(source: TargetSource) -> None:
     asked = equal = 0
-    for number in range(6):
-        if not make_one(source, number):
-            continue
+    for number in filter(partial(make_one, source), range(6)):
         solution = solver.solve(source.scenario(number))
         for seat in range(2):
             found = load_targets(source, number, seat)
@@ -122,13 +113,13 @@ def test_a_scenario_that_is_too_large_has_no_targets(source: TargetSource, tmp_p
 
 def test_samples_are_even_over_the_kinds() -> None:
     kinds = np.repeat([0, 3, 5], [1000, 7, 200])
-    chosen = sample_evenly(kinds, 100, np.random.default_rng(0))
+    chosen = targets.sample_evenly(kinds, 100, np.random.default_rng(0))
     counts = np.bincount(kinds[chosen], minlength=6)
     assert counts.tolist() == [47, 0, 0, 7, 0, 46] or counts.tolist() == [46, 0, 0, 7, 0, 47]
     assert len(set(chosen.tolist())) == 100
-    everything = sample_evenly(kinds, 5000, np.random.default_rng(0))
+    everything = targets.sample_evenly(kinds, 5000, np.random.default_rng(0))
     assert sorted(everything.tolist()) == list(range(1207))
-    assert not len(sample_evenly(kinds[:0], 5, np.random.default_rng(0)))
+    assert not len(targets.sample_evenly(kinds[:0], 5, np.random.default_rng(0)))
 
 
 def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
@@ -137,9 +128,7 @@ def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
     start = graph.find(Battle(graph.packed).state)
     values, offsets = graph.action_values(), graph.offsets()
     rng = np.random.default_rng(0)
-    visits = np.concatenate(
-        [targets.visit_decisions(graph, values, start, rng) for _ in range(100)]
-    )
+    played = [targets.visit_decisions(graph, values, start, rng) for _ in range(100)]
     plays = 100 * targets._PLAYS
     expected = np.zeros(graph.size)  # visits of a play, exactly
     expected[start] = 1.0
@@ -155,7 +144,7 @@ def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
             if transition.node >= 0:
                 expected[transition.node] += reach * expected[node]
     expected[graph.counts == 0] = 0.0
-    found = np.bincount(visits, minlength=graph.size) / plays
+    found = np.bincount(np.concatenate(played), minlength=graph.size) / plays
     assert expected.max() >= 0.99
     assert found == pytest.approx(expected, abs=5 * 0.5 / plays**0.5)
     assert (found > 0).sum() > 20
@@ -164,9 +153,7 @@ def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
 def test_visited_decisions_are_stored_with_the_others(source: TargetSource, tmp_path: Path) -> None:
     more = replace(source, folder=tmp_path, visited=32)
     compared = 0
-    for number in range(4):
-        if not make_one(source, number):
-            continue
+    for number in filter(partial(make_one, source), range(4)):
         assert make_one(more, number)
         for seat in range(2):
             few, many = load_targets(source, number, seat), load_targets(more, number, seat)
@@ -220,9 +207,7 @@ def test_a_run_resumes_on_another_device(source: TargetSource, tmp_path: Path) -
         assert torch.equal(one, other)
 
 
-def test_a_checkpoint_with_other_contents_is_rejected_with_one_error(
-    source: TargetSource, tmp_path: Path
-) -> None:
+def test_checkpoints_with_other_contents_are_rejected(source: TargetSource, tmp_path: Path) -> None:
     student = Student(Settings(width=16, batch_size=64, steps=40, out=tmp_path), target_set(source))
     student.update()
     student.save()
@@ -248,9 +233,7 @@ def test_logits_are_regularized_towards_0(source: TargetSource) -> None:
     assert bias.item() == pytest.approx(50.0 - 1e-2, abs=1e-3)
 
 
-def test_a_network_continues_with_other_scenarios(
-    finished: Path, tmp_path: Path, scripts: Scripts
-) -> None:
+def test_a_network_learns_more_scenarios(finished: Path, tmp_path: Path, scripts: Scripts) -> None:
     first, second = finished / "run", tmp_path / "second"
     shutil.copytree(finished / "targets", tmp_path / "targets")
     shared = f"agents.distil --quick --targets {tmp_path / 'targets'}"
@@ -326,7 +309,7 @@ def test_targets_are_made_once_and_rejected_if_damaged(
     assert [each.name for each in tmp_path.iterdir()] == [path.name] == ["train-1.npz"]
     path.write_bytes(path.read_bytes()[:-30])
     for load in (lambda: load_targets(own, 1, 0), lambda: make_one(own, 1)):
-        with pytest.raises(TargetError, match="delete the file to make them again"):
+        with pytest.raises(targets.TargetError, match="delete the file to make them again"):
             load()
 
 

@@ -25,13 +25,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_each_method_has_its_networks_and_their_average(results: Any) -> None:
     names = [each["learner"] for each in results["trainings"]]
-    assert names == [
-        f"{variant}{end}" for variant in hidden.VARIANTS for end in ("", hidden.AVERAGED)
-    ]
+    both = ("", hidden.AVERAGED)
+    assert names == [f"{variant}{end}" for variant in hidden.VARIANTS for end in both]
     for each in results["trainings"]:
         steps = [point["steps"] for point in each["curve"]]
-        assert steps[0] == 0
-        assert steps == sorted(steps)
+        assert (steps[0], steps) == (0, sorted(steps))
         assert steps[-1] >= 65_536
         assert each["scores"] == each["curve"][-1]["scores"]
     for each in results["trainings"][::2]:
@@ -70,15 +68,12 @@ def test_a_finished_training_is_not_repeated(results: Any, monkeypatch: pytest.M
 
 
 def test_the_average_of_equal_networks_is_each_of_them() -> None:
-    game = HiddenGame("hidden-scroll", whole=True)
-    grader = hidden.StrategyGrader(game.solve(0.1))
+    grader = hidden.StrategyGrader(HiddenGame("hidden-scroll", whole=True).solve(0.1))
     trainer = Trainer(Training(scenario=("hidden-scroll",), num_envs=8, width=16, workers=1))
-    last, averaged = grader.scores(trainer)
-    again, still = grader.scores(trainer)
+    (last, *averages), (again, *more) = grader.scores(trainer), grader.scores(trainer)
     assert last == again
-    for seat, score in last.items():
-        assert averaged[seat] == pytest.approx(score, abs=1e-6)
-        assert still[seat] == pytest.approx(score, abs=1e-6)
+    for averaged in (*averages, *more):
+        assert averaged == pytest.approx(last, abs=1e-6)
     view = trainer.battles.views[0]
     masks = np.array([[True, False] + [True] * (view.codec.n - 2)])
     seen = np.zeros((1, view.layout.size), np.float32)

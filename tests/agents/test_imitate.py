@@ -1,8 +1,8 @@
 """Behaviour cloning: it copies the data, and its score matches the solver's."""
 
-import signal
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from agents import imitate, record
 from agents.datasets import read_dataset
 from agents.imitate import sample_battles
 from experiments.common import INTERRUPTED
+from tests.agents.small_training import ctrl_c
 from tests.support.scripts import Scripts, results_in
 from wfb_gym import solver
 from wfb_gym.players.registry import make_agent
@@ -18,7 +19,7 @@ from wfb_gym.players.registry import make_agent
 pytest.importorskip("minari")
 pytest.importorskip("h5py")
 
-NAME = "wfb_gym/apprentice/test-v0"
+NAME, OTHER = "wfb_gym/apprentice/test-v0", "wfb_gym/dispeller-v0"
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +27,12 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder: Path = tmp_path_factory.mktemp("data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MINARI_DATASETS_PATH", str(folder))
-        common = ["--scenario", "apprentice", "--epsilon", "0.5", "--opponent", "optimal:0.5"]
-        assert record.main([*common, "--battles", "200", "--name", NAME]) == 0
-        dispeller = ["--seat", "dispeller", "--name", "wfb_gym/dispeller-v0"]
-        assert record.main([*common, "--battles", "50", *dispeller]) == 0
+        common = "--scenario apprentice --epsilon 0.5 --opponent optimal:0.5"
+        for line in (
+            f"--battles 200 --name {NAME}",
+            f"--battles 50 --seat dispeller --name {OTHER}",
+        ):
+            assert record.main(f"{common} {line}".split()) == 0
     return folder
 
 
@@ -39,9 +42,8 @@ def _folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def clone(scripts: Scripts, out: Path, arguments: str, name: str = NAME) -> dict[str, Any]:
-    results: dict[str, Any] = scripts.document(
-        f"agents.imitate --dataset {name} --out {out} {arguments}"
-    )
+    line = f"agents.imitate --dataset {name} --out {out} {arguments}"
+    results: dict[str, Any] = scripts.document(line)
     assert results == results_in(out)
     return results
 
@@ -59,7 +61,7 @@ def test_a_clone_of_the_optimum_plays_like_it(tmp_path: Path, scripts: Scripts) 
 
 def test_the_same_command_learns_the_same(tmp_path: Path, scripts: Scripts) -> None:
     first, again, other = (
-        clone(scripts, tmp_path / folder, f"--quick --seed {seed}", "wfb_gym/dispeller-v0")
+        clone(scripts, tmp_path / folder, f"--quick --seed {seed}", OTHER)
         for folder, seed in (("a", 0), ("b", 0), ("c", 1))
     )
     assert again["curve"] == first["curve"] != other["curve"]
@@ -87,10 +89,7 @@ def test_held_out_battles_do_not_train(tmp_path: Path, scripts: Scripts) -> None
 def test_ctrl_c_keeps_the_trained_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def interrupt(*_: Any) -> None:
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(imitate.HeldOut, "agreement", interrupt)
+    monkeypatch.setattr(imitate.HeldOut, "agreement", lambda *_: ctrl_c())
     line = f"agents.imitate --dataset {NAME} --out {tmp_path} --quick"
     results = scripts.document(line, INTERRUPTED)
     assert results["interrupted"]
@@ -102,8 +101,5 @@ def test_ctrl_c_keeps_the_trained_network(
 def test_a_scenario_that_is_too_large_has_no_score(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise solver.TooLarge("it does not fit")
-
-    monkeypatch.setattr(solver, "solve", refuse)
+    monkeypatch.setattr(solver, "solve", Mock(side_effect=solver.TooLarge("it does not fit")))
     assert clone(scripts, tmp_path, "--quick")["score"] is None

@@ -177,7 +177,6 @@ def test_the_comparison_resumes_after_an_interruption(
     assert (tmp_path / "scores.png").stat().st_size > 10_000
     for table, digits in (("score", 1), ("regret", 2)):
         header, *rows = compare_offline.learner_rows(parts, table, digits)
-        assert len(header) == len(rows[0]) == 5
-        assert len(rows) == 4
+        assert (len(header), len(rows[0]), len(rows)) == (5, 5, 4)
         mean = np.mean([each[table] for each in parts[:2]])
         assert rows[0][3].startswith(f"{mean:.{digits}f} [")

@@ -25,9 +25,7 @@ def scores(*arguments: str, out: Path) -> dict[str, float]:
     ("steps", "caster", "dispeller"),
     [(8000, 80, 60), pytest.param(60_000, 95, 85, marks=pytest.mark.slow)],
 )
-def test_mccfr_comes_close_to_the_optimum(
-    steps: int, caster: int, dispeller: int, tmp_path: Path
-) -> None:
+def test_mccfr_is_near_the_optimum(steps: int, caster: int, dispeller: int, tmp_path: Path) -> None:
     found = scores("--steps", str(steps), "--evaluations", "2", out=tmp_path)
     for seat, score in found.items():
         table = make_agent(tmp_path / f"{seat}.table.npz")
@@ -39,9 +37,7 @@ def test_mccfr_comes_close_to_the_optimum(
 NFSP = ("--algorithm", "NFSP", "--evaluations", "1", "--seed", "1", "--steps")
 
 
-def test_the_same_seed_learns_the_same_with_nfsp(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nfsp_learns_the_same_with_a_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tree")
     for size in ("min_buffer_size_to_learn", "batch_size"):
         monkeypatch.setitem(openspiel.NFSP_OPTIONS, size, 8)

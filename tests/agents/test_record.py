@@ -9,6 +9,7 @@ import sys
 import warnings
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import gymnasium as gym
 import numpy as np
@@ -42,8 +43,7 @@ def test_a_recorded_battle_can_be_played_again_from_its_seed(seat: str, scripts:
     results = scripts.document(f"{SMALL} {flags}")
     held = minari.load_dataset(NAME)
     assert held.total_episodes == results["battles"] == 30
-    assert held.total_steps == results["decisions"]
-    assert held.env_spec.id == IDS[seat]
+    assert (held.total_steps, held.env_spec.id) == (results["decisions"], IDS[seat])
     env = held.recover_environment()
     assert env.spec.kwargs["opponent"] == ["veteran", "greedy:0.2"]
     seeds = [each["seed"] for each in held.storage.get_episode_metadata(range(30))]
@@ -125,9 +125,7 @@ def test_ctrl_c_keeps_the_played_battles(monkeypatch: pytest.MonkeyPatch, script
     assert minari.load_dataset(NAME).total_episodes == 8
 
 
-def test_without_minari_the_extra_is_named(
-    monkeypatch: pytest.MonkeyPatch, scripts: Scripts
-) -> None:
+def test_a_missing_minari_is_named(monkeypatch: pytest.MonkeyPatch, scripts: Scripts) -> None:
     monkeypatch.setitem(sys.modules, "h5py", None)
     assert 'pip install "wfb-gym[train,minari]"' in scripts.error(SMALL)
 
@@ -167,10 +165,7 @@ def test_values_are_the_solvers_at_the_positions_played(seat: str, scripts: Scri
 def test_values_of_a_scenario_that_is_too_large_are_rejected_in_one_line(
     monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise solver.TooLarge("it does not fit")
-
-    monkeypatch.setattr(solver, "solve", refuse)
+    monkeypatch.setattr(solver, "solve", Mock(side_effect=solver.TooLarge("it does not fit")))
     error = scripts.error(f"{SMALL} --agent greedy --values")
     assert "--values: the scenario is too large to solve: it does not fit" in error
     assert not datasets.path_of(NAME).exists()
@@ -186,15 +181,6 @@ def test_several_agents_play_equal_shares(scripts: Scripts) -> None:
     for one, other in zip(held[10:20], minari.load_dataset(NAME).iterate_episodes(), strict=True):
         assert np.array_equal(one.actions, other.actions)
         assert np.array_equal(one.observations, other.observations)
-
-
-def test_reset_takes_minaris_option_and_seeds_of_64_bits() -> None:
-    env = gym.make("wfb_gym/Battle-v0", scenario="apprentice")
-    for seed in (2**64 - 1, 2**63, 2**200):
-        first, _ = env.reset(seed=seed, options={"minari_autoseed": True})
-        again, _ = env.reset(seed=seed)
-        assert np.array_equal(first, again)
-    env.reset(options={"minari_autoseed": False})
 
 
 @pytest.mark.filterwarnings("ignore:Implicitly cleaning up:ResourceWarning")  # Minari's folders

@@ -7,36 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from agents import run_folder
 from agents.checkpoints import CheckpointError, save_checkpoint
-from agents.run_folder import (
-    RunFolderError,
-    check_same_settings,
-    is_finished,
-    occupy,
-    refuse_other_settings,
-    refuse_unfinished,
-    run_command,
-)
 from experiments.attempts import WorkerError
 from experiments.common import FAILED, INTERRUPTED, RESULTS
 from experiments.workers import ignoring_interrupts_in_children
 
 
-def test_a_folder_takes_one_process_at_a_time(tmp_path: Path) -> None:
-    """The lock of a process that ends is tested in `tests/test_files.py`."""
-    with (
-        occupy(tmp_path / "run"),
-        pytest.raises(RunFolderError, match="another process is training in it"),
-        occupy(tmp_path / "run"),
-    ):
-        pass
-    with occupy(tmp_path / "run"):
-        pass
-
-
 def test_an_unfinished_run_is_rejected(tmp_path: Path) -> None:
-    refuse_unfinished(tmp_path, "--resume")
-    assert not is_finished(tmp_path)
+    run_folder.refuse_unfinished(tmp_path, "--resume")
+    assert not run_folder.is_finished(tmp_path)
     results = tmp_path / RESULTS
     for content, message in (
         (json.dumps({"interrupted": True}), "unfinished run; --load continues it"),
@@ -45,55 +25,55 @@ def test_an_unfinished_run_is_rejected(tmp_path: Path) -> None:
         ('{"a"', "expected results of a run"),
     ):
         results.write_text(content)
-        with pytest.raises(RunFolderError, match=message):
-            refuse_unfinished(tmp_path, "--load")
+        with pytest.raises(run_folder.RunFolderError, match=message):
+            run_folder.refuse_unfinished(tmp_path, "--load")
     results.write_text(json.dumps({"interrupted": False}))
-    refuse_unfinished(tmp_path, "--resume")
-    assert is_finished(tmp_path)
+    run_folder.refuse_unfinished(tmp_path, "--resume")
+    assert run_folder.is_finished(tmp_path)
     save_checkpoint(tmp_path, {})
-    with pytest.raises(RunFolderError, match="unfinished run"):
-        refuse_unfinished(tmp_path, "--resume")
-    assert not is_finished(tmp_path)
+    with pytest.raises(run_folder.RunFolderError, match="unfinished run"):
+        run_folder.refuse_unfinished(tmp_path, "--resume")
+    assert not run_folder.is_finished(tmp_path)
 
 
 def test_a_run_of_other_settings_is_rejected(tmp_path: Path) -> None:
     settings = {"seed": 2, "scenario": ("a", "b"), "out": "x"}
-    refuse_other_settings(tmp_path, settings, ["out"])
+    run_folder.refuse_other_settings(tmp_path, settings, ["out"])
     before = {"seed": 2, "scenario": ["a", "b"], "out": "y"}
     results = tmp_path / RESULTS
     results.write_text(json.dumps({"args": before}))
-    refuse_other_settings(tmp_path, settings, ["out"])
+    run_folder.refuse_other_settings(tmp_path, settings, ["out"])
     results.write_text(json.dumps({"args": {**before, "seed": 1, "scenario": ["a", "c"]}}))
-    with pytest.raises(RunFolderError, match=r"settings \(--seed 1, --scenario a c\); --out names"):
-        refuse_other_settings(tmp_path, settings, ["out"])
+    with pytest.raises(
+        run_folder.RunFolderError, match=r"settings \(--seed 1, --scenario a c\); --out names"
+    ):
+        run_folder.refuse_other_settings(tmp_path, settings, ["out"])
 
 
 def test_other_settings_are_named_one_to_a_line() -> None:
     before = {"seed": 1, "scenario": ["a"], "clip_range": 0.2, "out": "x"}
-    check_same_settings(before, {**before, "scenario": ("a",), "out": "y"}, ["out"])
+    run_folder.check_same_settings(before, {**before, "scenario": ("a",), "out": "y"}, ["out"])
     now = {"seed": 2, "scenario": ("a", "b"), "clip_range": 0.2, "out": "x"}
     with pytest.raises(CheckpointError) as caught:
-        check_same_settings(before, now, ["out"])
+        run_folder.check_same_settings(before, now, ["out"])
     assert str(caught.value).splitlines() == [
         "--seed: expected 1 as before, found 2",
         "--scenario: expected a as before, found a b",
     ]
     hostile = {"seed": "\x1b[2J\n\u202e" + "x" * 1000, "\x1b]0;": 1}
     with pytest.raises(CheckpointError) as caught:
-        check_same_settings(hostile, {"seed": 1}, [])
+        run_folder.check_same_settings(hostile, {"seed": 1}, [])
     lines = str(caught.value).splitlines()
     assert [line[:20] for line in lines] == ["--seed: expected ?[2", "--?]0;: expected 1 a"]
     assert all(line.isprintable() and len(line) < 200 for line in lines)
 
 
-def test_a_command_ends_early_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_end_early_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def ends(error: BaseException) -> tuple[int, str]:
         def work() -> int:
             raise error
 
-        return run_command("agents.x", tmp_path, work), capsys.readouterr().err
+        return run_folder.run_command("agents.x", tmp_path, work), capsys.readouterr().err
 
     assert ends(CheckpointError("other")) == (2, "python -m agents.x: other\n")
     assert ends(WorkerError("killed")) == (FAILED, "python -m agents.x: killed\n")

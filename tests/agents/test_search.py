@@ -37,8 +37,7 @@ def test_every_combination_of_the_grid_has_its_samples(file: str) -> None:
     assert len(trainings) == 40
     assert [each["gae_lambda"] for each in trainings] == [0.9] * 20 + [1.0] * 20
     for each in trainings:
-        assert each["scenario"] == ["apprentice"]
-        assert each["net"] == 8
+        assert (each["scenario"], each["net"]) == (["apprentice"], 8)
         assert 1e-4 <= each["learning_rate"] <= 1e-2
         assert search.settings_of(each).gae_lambda == each["gae_lambda"]
     assert {each["n_epochs"] for each in trainings} == {1, 2, 3}
@@ -98,8 +97,7 @@ def test_an_interrupted_search_resumes_and_ranks_the_same(
     assert part == whole
     found = results_in(tmp_path / "whole")
     ranking = [each["score"] for each in found["trainings"]]
-    assert ranking == sorted(ranking, reverse=True)
-    assert len(ranking) == 6
+    assert (ranking, len(ranking)) == (sorted(ranking, reverse=True), 6)
     other = f"agents.search {file} --out {tmp_path / 'part'} --samples 2"
     assert "holds another search" in scripts.error(other)
 

@@ -39,8 +39,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def results(out: Path) -> dict[str, Any]:
-    found: dict[str, Any] = results_in(out)
-    return found
+    return dict(results_in(out))
 
 
 def test_a_run_that_cannot_start_gives_a_one_line_error(tmp_path: Path, scripts: Scripts) -> None:
@@ -72,15 +71,14 @@ def test_saved_models_of_one_name_are_distinguished() -> None:
 
 
 def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> None:
-    assert results["args"]["seat"] == "dispeller"
-    assert results["args"]["opponents"] == list(SOLVED_MIX)
-    assert results["steps"] == 2048
-    assert not results["interrupted"]
+    args = results["args"]
+    assert (args["seat"], args["opponents"]) == ("dispeller", list(SOLVED_MIX))
+    assert (results["steps"], results["interrupted"]) == (2048, False)
     players = [*RULES, "untrained", "trained"]
     assert list(results["grades"]) == list(results["exact"]) == players
     for scores in results["grades"].values():
-        assert list(scores) == OPPONENTS
-        assert all(each["battles"] == 128 for each in scores.values())
+        battles = {name: each["battles"] for name, each in scores.items()}
+        assert [*battles.items()] == [(name, 128) for name in OPPONENTS]
     for each in results["exact"].values():
         assert each["random"] <= each["optimum"]
         assert each["guaranteed"] <= each["optimum"] + 1e-9
@@ -90,9 +88,7 @@ def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> No
 
 
 @pytest.mark.parametrize("algorithm", ["PPO", "DQN"])
-def test_other_algorithms_are_graded_and_saved(
-    algorithm: str, tmp_path: Path, scripts: Scripts
-) -> None:
+def test_other_algorithms_are_graded_too(algorithm: str, tmp_path: Path, scripts: Scripts) -> None:
     scripts.run(f"{SMALL} --algorithm {algorithm} --out {tmp_path} --final-battles 16")
     found = results_in(tmp_path)
     assert found["args"]["algorithm"] == algorithm
@@ -192,13 +188,9 @@ def test_a_scenario_too_large_to_solve_has_no_exact_score(tmp_path: Path, script
 
 
 def test_hyperparameters_suit_the_size_of_the_scenario() -> None:
-    for scenario, expected in (
-        ("archmage-duel", "small-duel"),
-        ("storm-council", "large-duel"),
-        ("border-skirmish", "battle"),
-    ):
-        found = scenario_class(PhaseVecEnv(1, "caster", scenario=scenario))
-        assert found == expected
+    scenarios = ("archmage-duel", "storm-council", "border-skirmish")
+    for found, scenario in zip(("small-duel", "large-duel", "battle"), scenarios, strict=True):
+        assert scenario_class(PhaseVecEnv(1, "caster", scenario=scenario)) == found
         for seat in SEATS:
             hyper = load_hyperparameters(found, seat)
             assert (hyper.num_envs * hyper.n_steps) % hyper.batch_size == 0

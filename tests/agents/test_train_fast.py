@@ -8,6 +8,7 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -57,9 +58,7 @@ def test_a_run_writes_players_with_the_reported_scores(tmp_path: Path, scripts: 
 
 
 @pytest.mark.slow
-def test_a_damaged_part_of_any_process_ends_a_run_in_one_line(
-    tmp_path: Path, scripts: Scripts
-) -> None:
+def test_damage_in_any_process_ends_a_run_in_one_line(tmp_path: Path, scripts: Scripts) -> None:
     two = small_settings(tmp_path, num_envs=8, rollout=4, batch_size=16, steps=4096, workers=2)
     with process_group(2, train_fast.worker_loop, two, False) as group:
         trainer = Trainer(two, group)
@@ -89,11 +88,9 @@ def test_processes_learn_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert trainer.num_envs == 32
         networks.append(list(trainer.learners[0].network.parameters()))
         assert trainer.learned == whole["learned"]
-    for one, other in zip(*networks, strict=True):
-        assert torch.equal(one, other)
-    loaded, _ = load_network(tmp_path / "caster.npz")
-    for one, other in zip(networks[0], loaded.parameters(), strict=True):
-        assert torch.equal(one, other)
+    networks.append(list(load_network(tmp_path / "caster.npz")[0].parameters()))
+    for one, *others in zip(*networks, strict=True):
+        assert all(torch.equal(one, other) for other in others)
 
 
 def assert_same_runs(one: dict[str, Any], other: dict[str, Any], *folders: Path) -> None:
@@ -104,9 +101,7 @@ def assert_same_runs(one: dict[str, Any], other: dict[str, Any], *folders: Path)
             assert torch.equal(a, b)
 
 
-def test_the_clock_does_not_change_the_results_of_a_seed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_clock_does_not_change_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes = {"batch_size": 64, "steps": 2048, "workers": 1, "evaluations": 2}
     settings = small_settings(tmp_path / "idle", checkpoint_seconds=1e9, **sizes)
     idle = run(settings, resume=False)
@@ -163,12 +158,9 @@ def test_kills_change_nothing(
     whole = run(replace(settings, out=tmp_path / "whole"), resume=False)
     assert len(whole["curve"]) == 3
 
-    def die() -> None:
-        raise Killed
-
     for frames in (1, 1500, 2048):
         with monkeypatch.context() as patch:
-            after_updates(patch, die, frames)
+            after_updates(patch, Mock(side_effect=Killed), frames)
             with pytest.raises(Killed):
                 run(settings, resume=has_checkpoint(settings.out))
     resumed = run(settings, resume=True)
@@ -218,9 +210,8 @@ def test_a_run_is_continued_by_itself_and_overwritten_only_on_demand(
 def test_a_full_disk_costs_checkpoints_and_pictures_but_not_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device", "results.json")
-
+    full = OSError(errno.ENOSPC, "No space left on device", "results.json")
+    fail = Mock(side_effect=full)
     line = f"{SMALL} --steps 1024 --out"
     with monkeypatch.context() as patch:
         patch.setattr("agents.self_play.trainer_state.save_checkpoint", fail)

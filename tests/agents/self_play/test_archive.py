@@ -1,16 +1,12 @@
 """The archive of positions: each position once, replacement when full, cleared flags."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from agents.self_play.archive import PositionArchive
+from tests.support.batches import random_actions
 from wfb_gym.envs.self_play import Decisions, SelfPlayBatch
-
-
-def random_actions(decisions: Decisions, rng: np.random.Generator) -> Any:
-    return np.where(decisions.masks, rng.random(decisions.masks.shape), -1.0).argmax(1)
 
 
 def play(battles: SelfPlayBatch, steps: int) -> Iterator[Decisions]:
@@ -19,18 +15,17 @@ def play(battles: SelfPlayBatch, steps: int) -> Iterator[Decisions]:
     decisions = battles.reset(0)
     for _ in range(steps):
         yield from decisions
-        decisions = battles.play(*(random_actions(one, rng) for one in decisions))
+        decisions = battles.play(*(random_actions(one.masks, rng) for one in decisions))
 
 
 def test_the_archive_stores_every_position_once() -> None:
     battles, archive = SelfPlayBatch(64, "apprentice"), PositionArchive(1000, 0)
     for decisions in play(battles, 40):
         archive.add(decisions, battles)
-    states = archive.states[: archive.size]
-    assert 5 < archive.size < 64
-    assert len({state.tobytes() for state in states}) == archive.size
+    states = {state.tobytes() for state in archive.states[: archive.size]}
+    assert 5 < len(states) == archive.size < 64
     scenarios, drawn = archive.sample(500)
-    assert {state.tobytes() for state in drawn} == {state.tobytes() for state in states}
+    assert {state.tobytes() for state in drawn} == states
     shown = battles.put(np.arange(10), scenarios[:10], drawn[:10])
     assert np.array_equal(battles.states(np.arange(10)), drawn[:10])
     assert sum(len(one.members) for one in shown) == 64

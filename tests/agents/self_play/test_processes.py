@@ -41,8 +41,7 @@ def worker(group: ProcessGroup, failure: str) -> None:
 def test_a_single_process_exchanges_with_itself() -> None:
     alone = ProcessGroup()
     assert alone.all_reduce(torch.ones(3)).tolist() == [1.0] * 3
-    assert alone.broadcast(1.0, 2.0) == [1.0, 2.0]
-    assert alone.gather("x") == ["x"]
+    assert (alone.broadcast(1.0, 2.0), alone.gather("x")) == ([1.0, 2.0], ["x"])
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -77,11 +76,12 @@ def gather_and_broadcast(group: ProcessGroup) -> None:
     ("failure", "work"),
     [
         ("raises", gather_and_broadcast),
-        pytest.param("is killed while it sends", gather_twice, marks=pytest.mark.slow),
         pytest.param("raises", gather_twice, marks=pytest.mark.slow),
-        pytest.param("dies", gather_twice, marks=pytest.mark.slow),
-        pytest.param("dies", gather_and_broadcast, marks=pytest.mark.slow),
-        pytest.param("is killed while it sends", gather_and_broadcast, marks=pytest.mark.slow),
+        *(
+            pytest.param(failure, work, marks=pytest.mark.slow)
+            for failure in ("dies", "is killed while it sends")
+            for work in (gather_twice, gather_and_broadcast)
+        ),
     ],
 )
 def test_a_failing_worker_does_not_leave_the_others_waiting(

@@ -17,19 +17,13 @@ from wfb_gym.encoding.layout import layout
 
 
 def advantages(
-    values: list[float],
-    rewards: list[float],
-    ended: list[bool],
-    on_policy: list[bool] | None = None,
-    gae_lambda: float = 1.0,
-    gamma: float = 1.0,
+    values: Any, rewards: Any, ended: Any, on_policy: Any = None, **keys: float
 ) -> list[float]:
     """Return the advantages of a rollout of one battle."""
     chosen = on_policy or [True] * len(values)
     columns: Any = [np.array(each)[:, None] for each in (values, rewards, ended, chosen)]
     rollout = Rollout._make([*columns, ([], [])])
-    found: list[float] = compute_advantages(rollout, gae_lambda, gamma)[:, 0].tolist()
-    return found
+    return list(compute_advantages(rollout, **{"gae_lambda": 1.0, "gamma": 1.0, **keys})[:, 0])
 
 
 def test_advantages_of_a_battle_that_was_played_out() -> None:
@@ -53,15 +47,9 @@ def test_advantages_of_a_battle_that_was_played_out() -> None:
 
 def test_exploratory_actions_count_by_their_weight(tmp_path: Path) -> None:
     for weight in (0.0, 0.5):
-        settings = small_settings(
-            tmp_path,
-            num_envs=32,
-            exploring_starts=0.0,
-            exploration_weight=weight,
-            entropy_coefficient=1e-12,
-            final_entropy_coefficient=1e-12,
-        )
-        trainer = Trainer(settings)
+        entropy = {"entropy_coefficient": 1e-12, "final_entropy_coefficient": 1e-12}
+        sizes = {"num_envs": 32, "exploring_starts": 0.0, **entropy}
+        trainer = Trainer(small_settings(tmp_path, exploration_weight=weight, **sizes))
         trainer.epsilon[:] = 1.0  # every action is exploratory
         trainer._draw_epsilon = lambda begun: None  # type: ignore[method-assign]
         before = weights_of(trainer)
@@ -71,11 +59,8 @@ def test_exploratory_actions_count_by_their_weight(tmp_path: Path) -> None:
 
 
 def weights_of(trainer: Trainer) -> list[list[torch.Tensor]]:
-    """Return copies of the weights of both networks."""
-    return [
-        [each.detach().clone() for each in learner.network.parameters()]
-        for learner in trainer.learners
-    ]
+    networks = (learner.network for learner in trainer.learners)
+    return [[w.detach().clone() for w in network.parameters()] for network in networks]
 
 
 def are_equal(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
@@ -130,9 +115,8 @@ def test_a_seat_that_never_decides_learns_nothing(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
     """A trainer that has saved a checkpoint."""
-    trainer = Trainer(
-        small_settings(tmp_path_factory.mktemp("run"), num_envs=8, rollout=4, steps=10**6)
-    )
+    out = tmp_path_factory.mktemp("run")
+    trainer = Trainer(small_settings(out, num_envs=8, rollout=4, steps=10**6))
     trainer.update()
     trainer.curve.append({"seconds": 1.0, "frames": 32, "scores": {"caster": 50.0}})
     save_trainer(trainer)
@@ -142,6 +126,10 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trainer:
 def moments(own: Any) -> Any:
     """Return the optimizer's state for the first weights of the caster's network."""
     return own["learners"][0]["optimiser"]["state"][0]
+
+
+def clear(battles: dict[str, bytes]) -> None:
+    battles["battles"] = bytes(len(battles["battles"]))
 
 
 def with_words_left(own: Any, left: int) -> None:
@@ -157,10 +145,7 @@ def with_words_left(own: Any, left: int) -> None:
         (lambda own: own["archive"]["seen"].fill_(255), "expected 4194304 buckets"),
         (lambda own: own["learners"].pop(), "learners: expected 2 entries, found 1"),
         (lambda own: own["battles"].update(battles=b"short"), "bytes"),
-        (
-            lambda own: own["battles"].update(battles=bytes(len(own["battles"]["battles"]))),
-            "battle 0: node: expected a decision",
-        ),
+        (lambda own: clear(own["battles"]), "battle 0: node: expected a decision"),
         (lambda own: moments(own)["exp_avg"].fill_(torch.nan), "expected finite numbers"),
         (lambda own: moments(own)["exp_avg_sq"].fill_(-1.0), "expected squares"),
         (lambda own: moments(own).update(step=-1.0), "step: expected a finite number from 0"),
@@ -230,14 +215,11 @@ def test_settings_of_a_checkpoint_of_any_type_are_compared(trained: Trainer) -> 
 
 def test_a_restored_trainer_continues_exactly(tmp_path: Path) -> None:
     settings = small_settings(tmp_path, num_envs=32, rollout=4, steps=10**6)
-    whole, first = Trainer(settings), Trainer(settings)
-    for _ in range(4):
-        whole.update()
-    for _ in range(2):
-        first.update()
+    whole, first, second = (Trainer(settings) for _ in range(3))
+    for trainer in [whole] * 4 + [first] * 2:
+        trainer.update()
     save_trainer(first)
     assert [each.name for each in tmp_path.iterdir()] == [NAME]
-    second = Trainer(settings)
     restore_trainer(second, load_checkpoint(tmp_path))
     for _ in range(2):
         second.update()
@@ -253,8 +235,7 @@ def test_raw_features_leave_out_expected_points(tmp_path: Path) -> None:
         expected_points = [k for k, field in enumerate(fields) if field.is_expectation]
         assert any("best" in fields[k].name for k in expected_points)
         assert len(shown.observations)
-        observations = torch.from_numpy(shown.observations)
-        masks = torch.from_numpy(shown.masks)
+        observations, masks = map(torch.from_numpy, (shown.observations, shown.masks))
         before = learner.network(observations, masks)[0]
         changed = observations.clone()
         changed[:, expected_points] += 0.5
