@@ -33,9 +33,8 @@ def damaged(env: Any, rng: np.random.Generator) -> bytes:
         values = env["state"][field].reshape(-1)
         place = int(rng.integers(len(values)))
         near = int(values[place]) + int(rng.integers(-2, 3))
-        values[place] = np.array(near if kind == 2 else rng.integers(-128, 128)).astype(
-            values.dtype
-        )
+        number = near if kind == 2 else rng.integers(-128, 128)
+        values[place] = np.array(number).astype(values.dtype)
         env["state"][field] = values.reshape(env["state"][field].shape)
     data_of: bytes = env.tobytes()
     return data_of

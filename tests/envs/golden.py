@@ -48,16 +48,12 @@ class Played(NamedTuple):
 
 PHASES = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")
 PHASE_GAMES = {
-    "apprentice": Played("random"),
-    "archmage-duel": Played("veteran", seeds=12),
-    "border-skirmish": Played("veteran", seeds=1),
-    "dwarf-hold": Played("random"),
-    "grand-conclave": Played("veteran"),
-    "long-siege": Played("random"),
-    "orc-shaman-hunt": Played("veteran"),
-    "seventh-edition-duel": Played("random"),
+    "apprentice": Played("random"), "archmage-duel": Played("veteran", seeds=12),
+    "border-skirmish": Played("veteran", seeds=1), "dwarf-hold": Played("random"),
+    "grand-conclave": Played("veteran"), "long-siege": Played("random"),
+    "orc-shaman-hunt": Played("veteran"), "seventh-edition-duel": Played("random"),
     "storm-council": Played("veteran"),
-}
+}  # fmt: skip
 BATTLES = "wfb_gym/Battle-v0"
 BATTLE_GAMES = {
     "battle-of-black-gorge": Played("random", seeds=1, calls=60),

@@ -15,9 +15,8 @@ pytestmark = [
 
 def test_the_first_make_reports_that_it_compiles(tmp_path: Path) -> None:
     code = 'import gymnasium as gym, wfb_gym; gym.make("wfb_gym/Caster-v0").reset(seed=0)'
-    first, second = (
-        run_python("-c", code, env={"WFB_GYM_CACHE_DIR": str(tmp_path)}) for _ in range(2)
-    )
+    env = {"WFB_GYM_CACHE_DIR": str(tmp_path)}
+    first, second = (run_python("-c", code, env=env) for _ in range(2))
     assert (first.status, first.out) == (0, "")
     assert first.err.startswith("wfb_gym: compiling the environments")
     assert str(tmp_path) in first.err

@@ -80,9 +80,7 @@ def test_spaces_are_one_for_training_and_tests() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 @pytest.mark.parametrize(("pool", "other"), [(POOL, OTHER), (ALL, OTHER_ALL)])
-def test_the_spaces_hold_every_scenario_of_these_sizes(
-    pool: Generated, other: Generated, seat: int
-) -> None:
+def test_spaces_hold_every_scenario_of_a_size(pool: Generated, other: Generated, seat: int) -> None:
     env = raw(BATTLE, scenario=pool, seat=seat, opponent="random")
     check_episodes(env, other, seat, 4)
 
@@ -103,9 +101,8 @@ def test_meanings_follow_the_current_scenario() -> None:
         env.reset(seed=seed)
         seen.add(number := int(env.batch.envs.scenario[0]))
         assert env.scenario == POOL.scenarios()[number]
-        assert {f"at own {unit.name}" for unit in env.scenario.caster.units} <= {
-            *env.action_meanings()
-        }
+        own = {f"at own {unit.name}" for unit in env.scenario.caster.units}
+        assert own <= {*env.action_meanings()}
     assert seen == {0, 1, 2, 3}
 
 

@@ -42,11 +42,9 @@ def test_the_command_writes_the_transcripts_that_are_named(
     assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
     assert (tmp_path / "gone.txt").exists()
     assert golden.main([]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "1 of 2: caster-v0.apprentice: unchanged",
-        "2 of 2: dispeller-v0.apprentice: written",
-        "deleted: gone",
-    ]
+    first, second, last = capsys.readouterr().out.splitlines()
+    assert (first, last) == ("1 of 2: caster-v0.apprentice: unchanged", "deleted: gone")
+    assert second == "2 of 2: dispeller-v0.apprentice: written"
     with pytest.raises(SystemExit):
         golden.main(["caster-v0.aprentice"])
     assert "did you mean caster-v0.apprentice?" in capsys.readouterr().err

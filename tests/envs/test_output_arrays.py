@@ -88,9 +88,7 @@ def test_memory_is_not_reused_while_garbage_refers_to_it() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_no_interpreters_reference_counts_matter(
-    count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reference_counts_do_not_matter(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python 3.14 counts fewer references to a function's locals than other versions."""
     monkeypatch.setattr(sys, "getrefcount", lambda _: count)
     assert held_while_others_are_taken(lambda array: array)

@@ -163,9 +163,8 @@ def test_numpys_global_seed_has_no_effect() -> None:
 
 
 def test_reset_without_seed_continues_the_dice() -> None:
-    run, again = (
-        [episode(env, seed) for seed in (3, *[None] * 4)] for env in (raw(CASTER), raw(CASTER))
-    )
+    seeds, envs = (3, *[None] * 4), (raw(CASTER), raw(CASTER))
+    run, again = ([episode(env, seed) for seed in seeds] for env in envs)
     assert all(same(a, b) for a, b in zip(run, again, strict=True))
     assert not all(same(run[0], other) for other in run[1:])
 
@@ -240,10 +239,9 @@ def test_a_learner_without_decisions_gets_the_points_in_one_step(opponent: str) 
 
 
 def test_points_per_reward() -> None:
-    plain, scaled = (
-        np.array([step.reward for seed in range(8) for step in episode(env, seed)])
-        for env in (raw(CASTER), raw(CASTER, points_per_reward=25.0))
-    )
+    envs = raw(CASTER), raw(CASTER, points_per_reward=25.0)
+    played = ([step for seed in range(8) for step in episode(env, seed)] for env in envs)
+    plain, scaled = (np.array([step.reward for step in steps]) for steps in played)
     assert scaled == pytest.approx(plain * 4.0)
     assert plain.any()
 
@@ -261,16 +259,11 @@ def test_rewards_of_both_seats_sum_to_zero(scenario: str) -> None:
     assert dice[0] == dice[1]
 
 
+SLOW = [pytest.param(BATTLE, *each, 3, marks=pytest.mark.slow) for each in product(ARMIES, (0, 1))]
 POINTS = [
-    (CASTER, "archmage-duel", 0, 5),
-    (CASTER, "long-siege", 0, 5),
-    (DISPELLER, "seventh-edition-duel", 1, 5),
-    (BATTLE, "redhorn-pass", 1, 2),
-    *(
-        pytest.param(BATTLE, name, seat, 3, marks=pytest.mark.slow)
-        for name, seat in product(ARMIES, (0, 1))
-    ),
-]
+    (CASTER, "archmage-duel", 0, 5), (CASTER, "long-siege", 0, 5),
+    (DISPELLER, "seventh-edition-duel", 1, 5), (BATTLE, "redhorn-pass", 1, 2), *SLOW,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "scenario", "seat", "seeds"), POINTS)

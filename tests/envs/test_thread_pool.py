@@ -52,9 +52,7 @@ def first_legal(observations: Any, masks: Any) -> Any:
 
 @THREADED
 @pytest.mark.parametrize("opponent", ["veteran", first_legal], ids=["compiled", "external"])
-def test_results_do_not_depend_on_the_number_of_threads(
-    monkeypatch: pytest.MonkeyPatch, opponent: Any
-) -> None:
+def test_results_are_those_of_one_thread(monkeypatch: pytest.MonkeyPatch, opponent: Any) -> None:
     shared = ThreadPool(4)
     expected = digests(monkeypatch, ThreadPool(1), opponent)
     assert digests(monkeypatch, shared, opponent) == expected

@@ -79,17 +79,13 @@ def test_equals_environments_in_processes(context: str, mode: AutoresetMode) -> 
 @pytest.mark.parametrize(
     ("name", "keys", "scenarios"), [(CASTER, {}, SEVERAL), (BATTLE, {"seat": 1}, MIXED)]
 )
-def test_several_scenarios_share_spaces(
-    name: str, keys: dict[str, Any], scenarios: list[str]
-) -> None:
+def test_scenarios_share_spaces(name: str, keys: dict[str, Any], scenarios: list[str]) -> None:
     count = len(scenarios) + 1
     envs = native(name, count, scenario=scenarios, **keys)
     seat = keys["seat"] if keys else SEAT[name]
     assert envs.limits == union([fit(table_of(scenario), seat) for scenario in scenarios])
-    singles = [
-        raw(name, scenario=scenarios[i % len(scenarios)], limits=envs.limits, **keys)
-        for i in range(count)
-    ]
+    chosen = [scenarios[i % len(scenarios)] for i in range(count)]
+    singles = [raw(name, scenario=each, limits=envs.limits, **keys) for each in chosen]
     assert all(env.observation_space == envs.single_observation_space for env in singles)
     assert all(env.action_space == envs.single_action_space for env in singles)
     make: list[Any] = [lambda env=env: env for env in singles]
@@ -226,9 +222,7 @@ def test_writing_into_returned_arrays_changes_nothing() -> None:
     [*((mode, CASTER, {"opponent": POOL}) for mode in MODES),
      (SAME_STEP, BATTLE, {"opponent": "random", "scenario": MIXED})],
 )  # fmt: skip
-def test_a_saved_state_resumes_bit_for_bit(
-    mode: AutoresetMode, name: str, keys: dict[str, Any]
-) -> None:
+def test_saved_states_resume_exactly(mode: AutoresetMode, name: str, keys: dict[str, Any]) -> None:
     envs, other = (native(name, 6, autoreset_mode=mode, **keys) for _ in range(2))
     list(run(envs, 9, 3, mode))
     state = envs.get_state()
@@ -310,9 +304,7 @@ def test_wider_limits_do_not_change_the_battle() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("count", [5, 130])  # in one thread, in several
-def test_raw_features_are_all_features_with_expected_values_of_0(
-    mode: AutoresetMode, count: int
-) -> None:
+def test_raw_features_have_0_in_place_of_expected_values(mode: AutoresetMode, count: int) -> None:
     keys = {"scenario": "storm-council", "opponent": ["random", lowest], "autoreset_mode": mode}
     full, bare = (native(DISPELLER, count, features=each, **keys) for each in ("all", "raw"))
     expectations = [field.is_expectation for field in full.batch.layout.fields]

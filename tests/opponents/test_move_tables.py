@@ -11,14 +11,8 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.legal import legal_actions
 from wfb_gym.engine.random_numbers import new_rngs
 from wfb_gym.engine.state import new_work_spaces
+from wfb_gym.opponents import move_tables
 from wfb_gym.opponents.dispatch import Scripted, ScriptedPlayer, choose_action, with_epsilon
-from wfb_gym.opponents.move_tables import (
-    NO_MOVE,
-    MoveTable,
-    look_up_move,
-    no_move_tables,
-    write_moves,
-)
 from wfb_gym.solver import move_tables as solver_move_tables
 from wfb_gym.solver import solving
 from wfb_gym.solver.move_tables import load_move_tables
@@ -46,7 +40,7 @@ class Reader:
     def move(self, battle: Battle) -> int:
         before = battle.key()
         place = self.move_table, self.move_storage, self.scratch[0]
-        code = int(look_up_move(battle.packed, battle.state, *place))
+        code = int(move_tables.look_up_move(battle.packed, battle.state, *place))
         assert battle.key() == before
         return code
 
@@ -72,7 +66,7 @@ def test_move_tables_have_the_best_action_at_every_position(names: list[str], se
         assert own.any() or seat == 1
         assert found[which].slots >= 2 * (solved(name).graph.kinds == seat).sum()
         for node in everywhere(graph, battle):
-            expected = graph.chosen[node] if own[node] else NO_MOVE
+            expected = graph.chosen[node] if own[node] else move_tables.NO_MOVE
             assert reader.move(battle) == expected, battle.node
             if own[node]:
                 assert reader.choice(battle, int(Scripted.OPTIMAL)) == expected
@@ -82,14 +76,14 @@ def test_moves_are_found_at_any_load_of_the_table() -> None:
     solution = solved("several wizards")
     graph = solution.graph
     own = np.flatnonzero(graph.kinds[: graph.size] == 0)
-    found = new_records(MoveTable, 1)
+    found = new_records(move_tables.MoveTable, 1)
     found[0].plan = graph.plan[0]
     found[0].slots = 1 << len(own).bit_length()  # more entries than `move_tables` allows
     assert found[0].slots < 2 * len(own)
     words = int(graph.plan[0].words)
     found[0].first = 3
     move_storage = np.zeros(3 + int(found[0].slots) * (words + 1), np.uint64)
-    write_moves(found, 0, graph.keys[own], graph.chosen[own], move_storage)
+    move_tables.write_moves(found, 0, graph.keys[own], graph.chosen[own], move_storage)
     assert not move_storage[:3].any()
     reader = Reader(found, move_storage)
     battle = start(small("several wizards"))
@@ -97,20 +91,20 @@ def test_moves_are_found_at_any_load_of_the_table() -> None:
         if graph.kinds[node] == 0:
             assert reader.move(battle) == graph.chosen[node]
         elif graph.kinds[node] == 1:
-            assert reader.move(battle) == NO_MOVE
+            assert reader.move(battle) == move_tables.NO_MOVE
 
 
 def test_a_position_outside_the_table_is_played_like_a_veteran() -> None:
     battle = start(small("a duel"))
-    for tables in (no_move_tables(), load_move_tables([small("a duel")], 0)):
+    for tables in (move_tables.no_move_tables(), load_move_tables([small("a duel")], 0)):
         reader = Reader(*tables)
-        assert reader.move(battle) == NO_MOVE
+        assert reader.move(battle) == move_tables.NO_MOVE
         veteran = reader.choice(battle, int(Scripted.VETERAN))
         assert reader.choice(battle, int(Scripted.OPTIMAL)) == veteran
         battle.state.power = 64  # a bit that never changes
     battle.state.power = 3
     battle.state.dispel = 3  # bits that change, but not together
-    assert reader.move(battle) == NO_MOVE
+    assert reader.move(battle) == move_tables.NO_MOVE
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])

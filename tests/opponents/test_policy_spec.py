@@ -11,13 +11,10 @@ from wfb_gym.opponents.policy_spec import PolicySpec
 @pytest.mark.parametrize(
     ("text", "option"),
     [
-        ("veteran", None),
-        ("veteran:0.2", 0.2),
-        ("optimal:0", 0.0),
-        ("mcts:200", 200),
+        ("veteran", None), ("veteran:0.2", 0.2), ("optimal:0", 0.0), ("mcts:200", 200),
         ("generalist:2", 2),
     ],
-)
+)  # fmt: skip
 def test_players_have_a_name_and_an_option(text: str, option: object) -> None:
     spec, name = PolicySpec.parse(text), text.partition(":")[0]
     assert (spec.text, spec.name, spec.option, spec.is_file) == (text, name, option, False)

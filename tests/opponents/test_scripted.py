@@ -25,6 +25,7 @@ from wfb_gym.players.registry import resolve_opponents
 from ..solver.small import SMALL, small
 
 KINDS = list(SCRIPTED.values())
+FREE_SPELL = miscast({"kind": "free_spell", "limit": "any"})
 STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
 
 
@@ -41,9 +42,8 @@ class Player:
     def __call__(self, battle: Battle) -> int:
         work = battle._work[0]
         count = legal_actions(battle.packed, battle.state, work)
-        return int(
-            choose_action(self.player, battle.packed, battle.state, work, count, self.rngs[0])
-        )
+        state = battle.packed, battle.state, work, count
+        return int(choose_action(self.player, *state, self.rngs[0]))
 
 
 veteran, greedy = Player(Scripted.VETERAN), Player(Scripted.GREEDY)  # draw no random numbers
@@ -84,9 +84,7 @@ FEW = ("a hit and a free spell", "dice of one's own", "kept dice", *EXOTIC)
 @pytest.mark.parametrize(
     ("exotic_games", "many", "few"), [(8, 8, 1), pytest.param(200, 200, 30, marks=pytest.mark.slow)]
 )
-def test_choices_are_legal_and_change_nothing(
-    exotic_games: int, many: int, few: int, name: str
-) -> None:
+def test_choices_are_legal_and_pure(exotic_games: int, many: int, few: int, name: str) -> None:
     """Only random draws random numbers; optimal has no move table and plays like a veteran."""
     first = start(name)
     rng = np.random.default_rng(4)
@@ -187,10 +185,8 @@ def test_an_item_that_forbids_irresistible_force_is_known_to_help_less() -> None
 
 def against(total: tuple[int, ...], dice: int, worth: float, *more: Any, scrolls: int = 0) -> Game:
     """A spell of these points has been cast with these dice; the other spells follow."""
-    battle = new_game(
-        army(wizard(4, spell("A", 3, worth), *more), power_dice=12),
-        army(wizard(4), dispel_dice=dice, items=["Dispel Scroll"] * scrolls),
-    )
+    foe = army(wizard(4), dispel_dice=dice, items=["Dispel Scroll"] * scrolls)
+    battle = new_game(army(wizard(4, spell("A", 3, worth), *more), power_dice=12), foe)
     battle.cast_with("A", *total)
     assert battle.node == Node.DISPEL
     return battle
@@ -212,12 +208,10 @@ def test_dispel_dice(total: tuple[int, ...], fewest: int, likeliest: int) -> Non
 @pytest.mark.parametrize(
     ("total", "dice", "worth", "other", "is_read"),
     [
-        ((6, 5, 5), 2, 50.0, 50.0, True),
-        ((6, 5, 5), 2, 50.0, 51.0, False),
-        ((1, 3), 5, 50.0, 40.0, False),
-        ((1, 3), 5, 5.0, 90.0, False),
+        ((6, 5, 5), 2, 50.0, 50.0, True), ((6, 5, 5), 2, 50.0, 51.0, False),
+        ((1, 3), 5, 50.0, 40.0, False), ((1, 3), 5, 5.0, 90.0, False),
     ],
-)
+)  # fmt: skip
 def test_veteran_reads_the_scroll_against_the_dearest_that_dice_cannot_stop(
     total: tuple[int, ...], dice: int, worth: float, other: float, is_read: bool
 ) -> None:
@@ -229,9 +223,7 @@ def test_veteran_reads_the_scroll_against_the_dearest_that_dice_cannot_stop(
 @pytest.mark.parametrize(
     ("dice", "worth", "passes"), [(4, 24.0, True), (4, 25.0, False), (6, 24.0, False)]
 )
-def test_veteran_lets_weak_spells_through_before_greater_threats(
-    dice: int, worth: float, passes: bool
-) -> None:
+def test_veteran_saves_dice_for_greater_threats(dice: int, worth: float, passes: bool) -> None:
     """The threshold is half of 50; two such numbers at 3.5 points a die are spare dice."""
     battle = against((5, 4), dice, worth, spell("B", 8, 50.0))
     assert (veteran(battle) == PASS) == passes
@@ -264,11 +256,8 @@ def test_only_failures_are_rolled_again(faces: tuple[int, ...], action: int) -> 
 
 
 def test_the_dearest_free_spell_is_taken() -> None:
-    battle = new_game(
-        army(wizard(4, spell("Bolt")), power_dice=4),
-        army(wizard(2, spell("Hex", 4, 7.0), spell("Doom", 4, 9.0), spell("Jinx", 4, 8.0))),
-        **miscast({"kind": "free_spell", "limit": "any"}),
-    )
+    rival = wizard(2, spell("Hex", 4, 7.0), spell("Doom", 4, 9.0), spell("Jinx", 4, 8.0))
+    battle = new_game(army(wizard(4, spell("Bolt")), power_dice=4), army(rival), **FREE_SPELL)
     battle.miscast("Bolt")
     assert battle.node == Node.FREE_SPELL
     assert veteran(battle) == greedy(battle) == FIRST_CAST + battle.spell("Doom")
@@ -287,11 +276,9 @@ def test_points_by_phase_count_for_each_remaining_phase(phases: int, target: str
 def test_a_free_spell_is_aimed_at_the_most_expected_points() -> None:
     """The dearest models; one alone has fewer points, and own units are no targets."""
     units = [unit("Few", 1, points=20.0), unit("Spears"), unit("Guard", points=8.0)]
-    battle = new_game(
-        army(wizard(4, spell(), unit="Spears"), units=units, power_dice=4),
-        army(wizard(4, STRIKE), units=[unit("Dear", points=99.0)]),
-        **miscast({"kind": "free_spell", "limit": "any"}),
-    )
+    own = army(wizard(4, spell(), unit="Spears"), units=units, power_dice=4)
+    rival = army(wizard(4, STRIKE), units=[unit("Dear", points=99.0)])
+    battle = new_game(own, rival, **FREE_SPELL)
     battle.miscast()
     battle.act(FIRST_CAST)
     assert (battle.node, battle.mover) == (Node.TARGET, 1)
@@ -301,10 +288,8 @@ def test_a_free_spell_is_aimed_at_the_most_expected_points() -> None:
 @pytest.mark.parametrize(("worth", "best"), [(30.0, "Bolt"), (10.0, "Fire Ball")])
 def test_a_bound_spell_counts_as_cast(worth: float, best: str) -> None:
     """The ring's Fire Ball: D6 hits of Strength 4 that wound two in three, 6 points: 14."""
-    battle = new_game(
-        army(wizard(4, spell("Bolt", 3, worth), items=["Ring of Flame"]), power_dice=4),
-        army(units=[unit("Spears", 20)]),
-    )
+    mage = wizard(4, spell("Bolt", 3, worth), items=["Ring of Flame"])
+    battle = new_game(army(mage, power_dice=4), army(units=[unit("Spears", 20)]))
     assert veteran(battle) == greedy(battle) == FIRST_CAST + battle.spell(best)
 
 
@@ -319,10 +304,9 @@ def test_magic_resistance_counts_among_the_dice(
 
     One die beats a total of 3 in 67 % of cases, two dice 6 in 72 %, three dice 9 in 74 %.
     """
-    battle = new_game(
-        army(wizard(4, aimed("Strike", 3, worth={"points": 50.0})), power_dice=6),
-        army(units=[unit(magic_resistance=resistance)], dispel_dice=5),
-    )
+    foe = army(units=[unit(magic_resistance=resistance)], dispel_dice=5)
+    strike = aimed("Strike", 3, worth={"points": 50.0})
+    battle = new_game(army(wizard(4, strike), power_dice=6), foe)
     battle.cast_with("Strike", *total)
     assert battle.node == Node.DISPEL
     assert battle.can(FIRST_DICE) == (resistance > 0)
@@ -336,11 +320,10 @@ def test_the_least_promising_spell_is_swapped_for_a_better_first(first: float, s
     Three dice cast at 5+ in 93 %, at 6+ in 91 % and at 8+ in 82 %.
     """
     points = {"Fire Ball": first, "Flaming Sword of Rhuin": 10.0, "Fiery Blast": 10.5}
-    battle = new_game(
-        army({"name": "Anna", "level": 2, "lore": "Fire"}, units=[unit("Own")], power_dice=6),
-        army(units=[unit("Spears", toughness=10)]),
-        worths=[{"spell": name, "points": worth} for name, worth in points.items()],
-    )
+    anna = {"name": "Anna", "level": 2, "lore": "Fire"}
+    own, foe = army(anna, units=[unit("Own")], power_dice=6), army(units=[unit(toughness=10)])
+    worths = [{"spell": name, "points": worth} for name, worth in points.items()]
+    battle = new_game(own, foe, worths=worths)
     battle.roll(2, 3)
     assert battle.node == Node.SWAP_SPELL
     action = FIRST_CAST + battle.spell("Fiery Blast") if swaps else PASS

@@ -24,9 +24,7 @@ def made(name: str, scenario: str, seat: int) -> Any:
 
 @pytest.mark.parametrize(("scenario", "seat"), [*zip(SCENARIOS, (1, 0), strict=True)])
 @pytest.mark.parametrize("name", [*NAMES, *DRAWING[1:]])
-def test_answers_are_legal_and_depend_on_seed_and_position_only(
-    name: str, scenario: str, seat: int
-) -> None:
+def test_answers_follow_from_seed_and_position(name: str, scenario: str, seat: int) -> None:
     asked = met(scenario, seat)
     over = asked.masks.sum(axis=1) == 1
     assert over.any()

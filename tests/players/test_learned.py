@@ -188,9 +188,7 @@ def test_a_damaged_file_is_rejected_with_one_error(saved: Path) -> None:
     assert count_rejected(saved) > 150
 
 
-def test_weights_of_a_file_are_not_drawn_first(
-    saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_weights_of_files_are_not_drawn_first(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes time proportional to the cube of the width."""
     drawn, draw = [], torch.nn.init.orthogonal_
 
@@ -205,9 +203,7 @@ def test_weights_of_a_file_are_not_drawn_first(
     assert not any(each.is_meta for each in network.buffers())
 
 
-def test_the_command_names_a_damaged_file_in_one_line(
-    saved: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_names_a_damaged_file(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     saved.write_bytes(b"PK\x03\x04" + bytes(50))
     said = run_command(capsys, main, "play", "apprentice", "--opponent", str(saved))
     assert said.status == 2
@@ -244,9 +240,7 @@ def test_a_network_is_not_a_policy_until_it_is_wrapped() -> None:
 
 
 @pytest.mark.parametrize("scenario", [DUEL, "orc-shaman-hunt"])
-def test_a_general_player_plays_smaller_scenarios_in_their_own_spaces(
-    general: NetworkAgent, scenario: str
-) -> None:
+def test_a_general_player_plays_smaller_scenarios(general: NetworkAgent, scenario: str) -> None:
     assert_legal(general, met(scenario, 0))
     env: Any = gym.make("wfb_gym/Dispeller-v0", scenario=scenario, opponent=general)
     env.reset(seed=0)
@@ -270,9 +264,7 @@ def test_a_general_player_needs_positions_within_its_limits(general: NetworkAgen
 
 
 @pytest.mark.parametrize("is_general", [False, True])
-def test_a_network_samples_its_actions_or_takes_the_likeliest(
-    general: NetworkAgent, is_general: bool
-) -> None:
+def test_networks_sample_or_take_the_likeliest(general: NetworkAgent, is_general: bool) -> None:
     shown = met(DUEL, 0)
     network = general.network if is_general else network_for(DUEL, 0, "flat")
     likeliest = NetworkAgent(network, 0, general=is_general)

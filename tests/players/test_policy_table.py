@@ -119,9 +119,7 @@ def test_other_scenarios_are_rejected(path: Path) -> None:
         ({"about": np.array(3, object)}, "damaged or unsupported file"),
     ],
 )
-def test_other_files_than_tables_are_rejected(
-    path: Path, change: dict[str, Any], message: str
-) -> None:
+def test_files_of_no_table_are_rejected(path: Path, change: dict[str, Any], message: str) -> None:
     whole: dict[str, Any] = {
         "about": np.array("{}"), "observations": np.eye(4, dtype=np.float32)[:2],
         "probabilities": np.eye(3)[:2],

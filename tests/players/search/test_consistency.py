@@ -57,11 +57,9 @@ def spells_of(agent: PhaseSearchAgent) -> set[int]:
 
 def resists(battle: Battle) -> bool:
     """Return whether targets differ in Magic Resistance: a nomination assumes the best target."""
-    return any(
-        each["magic_resistance"].any()
-        for army in battle.packed.armies
-        for each in (army.units, army.wizards)
-    )
+    armies = battle.packed.armies
+    parts = [part for army in armies for part in (army.units, army.wizards)]
+    return any(part["magic_resistance"].any() for part in parts)
 
 
 def slack(before: Battle, after: Battle, code: int) -> float:
@@ -140,9 +138,7 @@ def test_a_comet_has_the_same_value_before_its_cast_and_in_play(share: float) ->
 
 
 @pytest.mark.parametrize(("phases", "counted"), [(1, 1.0), (3, 3.0), (6, 6.0), (7, 6.5)])
-def test_a_spell_in_play_scores_once_in_this_phase_and_the_next_five(
-    phases: int, counted: float
-) -> None:
+def test_a_spell_in_play_scores_in_this_phase_and_five_more(phases: int, counted: float) -> None:
     """It cannot be dispelled or cast again; its chance to last for each further phase is 1/2."""
     ward = lasting("Ward", 12, 0.0, worth_per_phase=10.0, in_play=True)
     own = army(wizard(2, ward, spell("Bolt", 12)), power_dice=1)

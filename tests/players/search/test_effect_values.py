@@ -23,11 +23,8 @@ def test_the_less_resistant_of_two_equal_targets_is_better() -> None:
 def test_values_do_not_depend_on_positions_seen_before() -> None:
     """The enemy's wizard, who could cast a free spell after a miscast, dies in between."""
     agent = PhaseSearchAgent()
-    battle = game(
-        army(wizard(4, spell("Bolt", 8))),
-        army(wizard(4, spell("Hex", 5, 30.0))),
-        **miscast({"kind": "free_spell", "limit": "any"}),
-    )
+    free = miscast({"kind": "free_spell", "limit": "any"})
+    battle = game(army(wizard(4, spell("Bolt", 8))), army(wizard(4, spell("Hex", 5, 30.0))), **free)
     alive = agent.action_values(battle)
     battle.state.wounds[1, 0] = 0
     dead = agent.action_values(battle)

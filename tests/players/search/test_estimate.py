@@ -173,11 +173,9 @@ def test_mcts_counts_remaining_strikes_of_a_spell() -> None:
 
 def test_the_free_spell_of_a_miscast_counts_against_the_caster() -> None:
     """It does not count after a scroll."""
-    battle = game(
-        army(wizard(2, spell("Bolt"), items=["Dispel Scroll"]), power_dice=2),
-        army(wizard(1, spell("Dart", 3, 4.0), spell("Curse", 9, 30.0)), dispel_dice=0),
-        **miscast({"kind": "free_spell", "limit": "any"}),
-    )
+    own = army(wizard(2, spell("Bolt"), items=["Dispel Scroll"]), power_dice=2)
+    foe = army(wizard(1, spell("Dart", 3, 4.0), spell("Curse", 9, 30.0)), dispel_dice=0)
+    battle = game(own, foe, **miscast({"kind": "free_spell", "limit": "any"}))
     battle.miscast()
     battle.act(FIRST_CAST + 1)
     assert battle.state.attempt == DispelAttempt.FREE

@@ -103,9 +103,7 @@ def test_later_phases_count_in_part_in_battles_with_units(with_units: bool) -> N
 
 
 @pytest.mark.parametrize("with_units", [True, False])
-def test_a_scroll_has_the_price_of_the_spell_that_it_stops_in_the_next_phase(
-    with_units: bool,
-) -> None:
+def test_a_scroll_has_the_price_of_the_next_phases_spell(with_units: bool) -> None:
     """Two dice reach 5 in 30 of 36 rolls; a scroll does not stop two 6s."""
     units = {"units": [unit()]} if with_units else {}
     mage = wizard(1, spell("Dart", 3, 1.0), items=["Dispel Scroll"])

@@ -77,11 +77,9 @@ def test_an_effect_leads_to_this(effects: list[Data], name: str, chance: float) 
 
 def _duel(limit: str, casting_value: int, *items: str) -> Scenario:
     """Return Bolt on two dice; miscasts give the enemy a spell of this casting value."""
-    return scenario(
-        army(wizard(2, spell("Bolt", 5, 20.0), items=list(items)), power_dice=2),
-        army(wizard(1, spell("Curse", casting_value, 30.0)), dispel_dice=0),
-        **miscast({"kind": "free_spell", "limit": limit}),
-    )
+    caster = army(wizard(2, BOLT, items=list(items)), power_dice=2)
+    foe = army(wizard(1, spell("Curse", casting_value, 30.0)), dispel_dice=0)
+    return scenario(caster, foe, **miscast({"kind": "free_spell", "limit": limit}))
 
 
 def _value_of_a_cast(limit: str, casting_value: int, *items: str) -> float:

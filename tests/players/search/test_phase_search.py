@@ -44,9 +44,7 @@ def test_a_phase_is_played_as_well_as_it_can_be(scenario: str | Scenario, seat: 
 
 
 @pytest.mark.parametrize("name", ["scrolls", "both", "two phases"])
-def test_belief_search_weighs_every_set_that_the_enemy_may_have(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_belief_search_weighs_all_possible_sets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oracle is phase search at each possible set, weighted by the deal's chances."""
     scenario = scenarios()[name]
     names, battle = ScenarioNames(scenario), Battle(pack(scenario))

@@ -16,15 +16,7 @@ from wfb_gym.engine.state import Node, new_states
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import expectimax, mcts
-from wfb_gym.players.search.expectimax import (
-    DONE,
-    LAY_OUT,
-    TOO_MANY,
-    ExpectimaxAgent,
-    SearchGraph,
-    new_graph,
-    search,
-)
+from wfb_gym.players.search.expectimax import ExpectimaxAgent
 from wfb_gym.players.search.mcts import MctsAgent
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import LIKELY, PlySearchAgent
@@ -95,25 +87,28 @@ def test_array_sizes_change_only_the_depth(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(tight._graph.nodes) > 4
 
 
-def laid_out(name: str, depth: int, most: int) -> tuple[int, int, SearchGraph]:
+def laid_out(name: str, depth: int, most: int) -> tuple[int, int, expectimax.SearchGraph]:
     """Return the status, the complete levels and the graph of a search from the start."""
-    graph, asked, values = new_graph(), position_of(start(small(name))), np.zeros(1, np.int64)
-    return *search(LAY_OUT, 0, depth, most, asked, graph, new_expansion(1 << 12), values), graph
+    graph, values = expectimax.new_graph(), np.zeros(1, np.int64)
+    asked = position_of(start(small(name)))
+    return *expectimax.search(
+        expectimax.LAY_OUT, 0, depth, most, asked, graph, new_expansion(1 << 12), values
+    ), graph
 
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_a_search_expands_each_position_once_within_its_limit(depth: int) -> None:
     status, level, graph = laid_out("a duel", depth, UNBOUNDED)
-    assert (status, level) == (DONE, depth)
+    assert (status, level) == (expectimax.DONE, depth)
     nodes = np.asarray(graph.nodes[: graph.size[0]])
     assert len({state.tobytes() for state in nodes["state"]}) == len(nodes)
     is_expanded = nodes["first"] >= 0
     count = int((nodes["end"] - nodes["first"])[is_expanded].sum())
     found = np.count_nonzero(graph.transitions["node"][:count] >= 0)
     assert (found >= len(nodes)) == (depth > 1)  # some lead to the same position
-    assert laid_out("a duel", depth, count)[:2] == (DONE, depth)
+    assert laid_out("a duel", depth, count)[:2] == (expectimax.DONE, depth)
     too_few = laid_out("a duel", depth, count - 1)
-    assert too_few[:2] == ((DONE, depth - 1) if depth > 1 else (TOO_MANY, 0))
+    assert too_few[:2] == ((expectimax.DONE, depth - 1) if depth > 1 else (expectimax.TOO_MANY, 0))
 
 
 def test_each_row_is_searched_alone() -> None:
@@ -134,8 +129,7 @@ def test_each_row_is_searched_alone() -> None:
 @pytest.mark.parametrize("seat", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_mcts_beats_the_scripted_players_and_itself_with_fewer_simulations(seat: int) -> None:
     few, found = (
-        np.mean([scored(MctsAgent(number, seed=seed), seat) for seed in range(2)])
-        for number in (4, 400)
+        np.mean([scored(MctsAgent(number, seed=k), seat) for k in range(2)]) for number in (4, 400)
     )
     assert found > 70.0
     assert found > few + 2.0
@@ -157,9 +151,7 @@ def test_mcts_values_every_decision_by_its_best_action() -> None:
 
 @pytest.mark.parametrize(("weight", "selected"), [(1.0, 1), (2.0, 2)])
 @pytest.mark.parametrize("mover", [0, 1])
-def test_mcts_weighs_exploration_alike_for_both_armies(
-    mover: int, weight: float, selected: int
-) -> None:
+def test_mcts_explores_alike_for_both_armies(mover: int, weight: float, selected: int) -> None:
     """One action is a point better and was tried four times, the other once."""
     nodes = new_records(mcts.TreeNode, 3)
     nodes[0].state.mover, nodes[0].first, nodes[0].count, nodes[0].visits = mover, 1, 2, 5
