@@ -8,13 +8,7 @@ import pytest
 
 from tools import pages
 from tools.documents import find_stale_files
-from tools.pages import (
-    Argument,
-    check_arguments,
-    merge_sections,
-    parse_argument_rows,
-    split_sections,
-)
+from tools.pages import merge_sections
 from wfb_gym.envs.battles import BattleEnv
 from wfb_gym.envs.single import CasterEnv, MagicPhaseEnv
 
@@ -28,11 +22,11 @@ def test_every_id_has_a_current_page() -> None:
 
 
 def test_a_class_extends_the_text_of_its_base() -> None:
-    base, caster = split_sections(MagicPhaseEnv.__doc__ or ""), merge_sections(CasterEnv)
+    base, caster = pages.split_sections(MagicPhaseEnv.__doc__ or ""), merge_sections(CasterEnv)
     assert caster["Rewards"] == base["Rewards"]
     assert caster["Description"].startswith(base["Description"])
     assert len(caster["Description"]) > len(base["Description"])
-    arguments = parse_argument_rows(merge_sections(BattleEnv)["Arguments"])
+    arguments = pages.parse_argument_rows(merge_sections(BattleEnv)["Arguments"])
     assert (arguments[0].name, arguments[0].default) == ("scenario", '"border-skirmish"')
     assert arguments[-1].name == "seat"
 
@@ -54,15 +48,14 @@ def test_wrong_docstrings_are_rejected() -> None:
 
 
 def test_arguments_are_those_of_the_signature() -> None:
-    documented = parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
-    check_arguments(CasterEnv, documented)
+    documented = pages.parse_argument_rows(merge_sections(CasterEnv)["Arguments"])
+    pages.check_arguments(CasterEnv, documented)
     with pytest.raises(ValueError, match="CasterEnv: expected arguments"):
-        check_arguments(CasterEnv, documented[1:])
-    changed = [
-        Argument(one.name, "True", "") if one.name == "strict" else one for one in documented
-    ]
+        pages.check_arguments(CasterEnv, documented[1:])
+    wrong = pages.Argument("strict", "True", "")
+    changed = [wrong if one.name == "strict" else one for one in documented]
     with pytest.raises(ValueError, match=r"CasterEnv\.strict: expected False, found True"):
-        check_arguments(CasterEnv, changed)
+        pages.check_arguments(CasterEnv, changed)
 
 
 def test_stale_pages_are_named(tmp_path: Path) -> None:

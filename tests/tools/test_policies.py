@@ -5,23 +5,20 @@ from pathlib import Path
 import pytest
 
 from tools import policies
-from wfb_gym.opponents.policy_spec import GENERALIST, SHIPPED, PolicySpec
+from wfb_gym.opponents.policy_spec import GENERALIST, SHIPPED
 from wfb_gym.players.learned import NetworkAgent
+from wfb_gym.players.registry import make_agent
 
 
 def test_every_bundled_policy_has_its_command() -> None:
     for name in SHIPPED:
-        path = PolicySpec.parse(name).path
-        assert path is not None
-        written = NetworkAgent(path).about["command"]
+        written = make_agent(name).about["command"]  # type: ignore[attr-defined]
         # The learner was in `experiments` when the policies of scenarios were trained.
         command = written.replace("experiments.train_fast", "agents.train_fast")
         assert command == f"python -m {policies.COMMANDS[name.partition('/')[0]]}"
 
 
-def test_a_trained_policy_replaces_the_bundled_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_trained_policy_replaces_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     quick = "agents.train_fast --scenario apprentice --quick --steps 512"
     monkeypatch.setitem(policies.COMMANDS, "apprentice", quick)
     monkeypatch.setattr(policies, "RUNS", tmp_path / "runs")
@@ -29,14 +26,13 @@ def test_a_trained_policy_replaces_the_bundled_one(
     for _ in range(2):  # a former run is no error
         assert policies.main(["apprentice"]) == 0
         for number, seat in enumerate(("caster", "dispeller")):
-            agent = NetworkAgent(tmp_path / "apprentice" / f"{seat}.npz")
+            path = tmp_path / "apprentice" / f"{seat}.npz"
+            agent = NetworkAgent(path)
             assert (agent.seat, agent.about["scenario"]) == (number, "apprentice")
-            (tmp_path / "apprentice" / f"{seat}.npz").unlink()
+            path.unlink()
 
 
-def test_the_generalist_comes_from_its_report(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_generalist_is_from_its_report(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     steps = []
     folder = tmp_path / policies.REPORT.folder
     folder.mkdir(parents=True)

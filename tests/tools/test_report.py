@@ -12,7 +12,6 @@ from tools.documents import IMAGES, ROOT, Report, find_stale_tables, insert_tabl
 from tools.report_tables import ALL, PAGES
 
 PAGE = "before\n<!-- report:one -->\n\nold\n\n<!-- /report -->\nafter <!-- report:two -->"
-
 MORE = "\n<!-- report:more -->\n\nolder\n\n<!-- /report -->\n"
 
 
@@ -40,24 +39,23 @@ def test_a_table_goes_between_its_marks() -> None:
 
 def test_tables_match_the_results() -> None:
     won, lost = ({"mean": mean, "half_width": 0.25, "battles": 4} for mean in (1.0, -2.0))
+    greedy, trained = (
+        {"guaranteed": points, "score": 50.0 * points / 1.5, "optimum": 3.0}
+        for points in (1.5, 2.25)
+    )
     grades = {
         "args": {"seat": "caster"},
         "grades": {"greedy": {"random": won}, "trained": {"random": lost}},
-        "exact": {
-            "greedy": {"guaranteed": 1.5, "score": 50.0, "optimum": 3.0},
-            "trained": {"guaranteed": 2.5, "score": 75.0, "optimum": 3.0},
-        },
+        "exact": {"greedy": greedy, "trained": trained},
     }
     lines = report_tables.grades_table(grades).splitlines()
     assert lines[0] == "| caster against | random | exact | score |"
-    assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
+    assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.2 | 75.0 |"
     assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
     scores = {"caster": 99.123}
     run = {"args": {"seed": 3}, "scores": scores}
-    assert report_tables.runs_table({"runs": [run], "scores": scores}).splitlines()[2:] == [
-        "| 3 | 99.12 |",
-        "| median | **99.12** |",
-    ]
+    rows = report_tables.runs_table({"runs": [run], "scores": scores}).splitlines()[2:]
+    assert rows == ["| 3 | 99.12 |", "| median | **99.12** |"]
     curve = {"curve": [{"frames": 2000, "scores": scores}], "scores": scores}
     assert report_tables.run_table(curve).splitlines()[2:] == ["| 2,000 | 99.12 |"]
 
@@ -98,8 +96,7 @@ def test_a_stale_table_is_reported_and_written_again(
     assert "no results yet" in capsys.readouterr().err
     (tmp_path / "one.json").write_text(json.dumps({"word": "new", "number": 3}), encoding="utf-8")
     assert report.main(["--check"]) == 1
-    stale = "stale: README.md, docs/other.md; run python -m tools.report one\n"
-    assert capsys.readouterr().out == stale
+    assert capsys.readouterr().out.startswith("stale: README.md, docs/other.md; run python -m ")
     assert report.main(["one"]) == 0
     assert readme.read_text() == PAGE.replace("old", "new") + MORE.replace("older", "3")
     assert other.read_text() == (third + MORE).replace("older", "3")

@@ -8,20 +8,12 @@ from experiments.leaderboards.submissions import read_submissions
 from tools import gallery, report
 from tools import scenario_results as module
 from tools.documents import RESULTS
-from tools.scenario_results import (
-    STRENGTH,
-    PolicyScore,
-    ScenarioResult,
-    army_size,
-    scenario_groups,
-    scenario_results,
-    scenarios_table,
-)
+from tools.scenario_results import PolicyScore, ScenarioResult, scenario_results
 from wfb_gym.scenario import bundled_scenarios, hidden_scenarios, load_scenario
 
 
 def test_every_scenario_is_in_one_group_and_has_results() -> None:
-    groups = scenario_groups()
+    groups = module.scenario_groups()
     names = [name for group in groups.values() for name in group]
     assert sorted(names) == sorted([*bundled_scenarios(), *hidden_scenarios()])
     assert set(scenario_results()) == set(names)
@@ -36,12 +28,11 @@ def test_missing_results_are_one_error_with_the_command(
     wanted = f"found none for new-duel; run python -m experiments.solve new-duel {into}"
     with pytest.raises(ValueError, match=wanted):
         scenario_results()
+    monkeypatch.setattr(module, "load_scenario", lambda name: load_scenario("apprentice"))
     for main, arguments in ((gallery.main, ["--check"]), (report.main, ["--check", "values"])):
-        monkeypatch.setattr(module, "load_scenario", lambda name: load_scenario("apprentice"))
         assert main(arguments) != 0
-        lines = capsys.readouterr().err.splitlines()
-        assert len(lines) == 1
-        assert wanted in lines[0]
+        (line,) = capsys.readouterr().err.splitlines()
+        assert wanted in line
 
 
 def test_values_are_those_of_the_solver() -> None:
@@ -56,8 +47,8 @@ def test_values_are_those_of_the_solver() -> None:
                 assert each.first_phases == (entry["phases"], entry["value"])
             elif each.solved == "bounds":
                 assert each.value is not None
-                assert each.value - each.half_width <= entry["lower"]
-                assert each.value + each.half_width >= entry["upper"]
+                low, high = each.value - each.half_width, each.value + each.half_width
+                assert low <= entry["lower"] <= entry["upper"] <= high
             else:
                 assert each.value == pytest.approx(entry["value"], abs=0.005)
                 assert each.positions == entry["states"]
@@ -79,13 +70,13 @@ def test_best_scores_are_not_below_those_of_any_policy() -> None:
 
 def test_points_in_battles_are_per_1000_points_of_army() -> None:
     sizes = {"border-skirmish": 1000, "redhorn-pass": 1000, "dawn-at-grimmwald": 2000}
-    assert {name: army_size(load_scenario(name)) for name in sizes} == sizes
+    assert {name: module.army_size(load_scenario(name)) for name in sizes} == sizes
     best = scenario_results()["dawn-at-grimmwald"].best
     assert best is not None
     wanted = ("dawn-at-grimmwald", best.policy, best.battles)
     points = {
         row["seat"]: row["points"]
-        for name in reversed(STRENGTH)  # the first file leads
+        for name in reversed(module.STRENGTH)  # the first file leads
         for row in json.loads((RESULTS / f"{name}.json").read_text("utf-8"))["rows"]
         if (row["scenario"], row["player"], row["battles"]) == wanted
     }
@@ -103,7 +94,7 @@ def test_cells_of_the_table() -> None:
     assert (large.size, large.points, large.best_score) == ("≈1.4e9", "–", "+3.1 search")  # noqa: RUF001
     hidden = ScenarioResult("secret", 131, "bounds", -2.45, 0.03)
     assert (hidden.size, hidden.points, hidden.best_score) == ("131", "-2.45±0.03", "–")  # noqa: RUF001
-    lines = scenarios_table(None).splitlines()
+    lines = module.scenarios_table(None).splitlines()
     assert lines[:2] == ["|scenario|positions|solved|value|best score|", "|---|---:|---|---:|---|"]
     assert len(lines) == 28
     assert all(" |" not in line and "| " not in line for line in lines)

@@ -128,26 +128,18 @@ def test_short_forms_are_valid(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "document",
     [
-        small(level=5),
-        small(level=2.5),
-        small(spells="Fire Ball"),
-        small(spells=[{"lore": "Fire"}]),
-        small(status="asleep"),
-        with_unit(models=3),
-        with_unit(name="Orcs", models=3, toughness=4),
-        with_unit(profile="Orc Boyz", models=0),
+        small(level=5), small(level=2.5), small(spells="Fire Ball"),
+        small(spells=[{"lore": "Fire"}]), small(status="asleep"), with_unit(models=3),
+        with_unit(name="Orcs", models=3, toughness=4), with_unit(profile="Orc Boyz", models=0),
         with_unit(profile="Orc Boyz", models=3, position=[1.0]),
         with_unit(profile="Orc Boyz", models=3, traits=["brave"]),
         with_row(effects=["caster_hit"]),
-        with_row(effects=[{"kind": "phase_ends", "strength": 6}]),
-        with_row(roll=13),
+        with_row(effects=[{"kind": "phase_ends", "strength": 6}]), with_row(roll=13),
         with_item(bound={"power_level": 3, "spell": {"name": "Spark", "casting_value": 5}}),
-        small() | {"name": "two words"},
-        small() | {"phases": True},
-        {"name": "x", "caster": {}},
+        small() | {"name": "two words"}, small() | {"phases": True}, {"name": "x", "caster": {}},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_wrong_documents_are_invalid(document: dict[str, Any]) -> None:
     assert not loads(document)
     assert not CHECKER.is_valid(document)

@@ -130,9 +130,7 @@ INVALID = "expected a reason, and a path, a text or both"
         ({}, INVALID),
     ],
 )
-def test_an_exception_needs_the_path_and_the_words_and_a_reason(
-    keys: dict[str, str], advice: str | None
-) -> None:
+def test_exceptions_have_paths_words_and_reasons(keys: dict[str, str], advice: str | None) -> None:
     lines = "".join(f"{key} = {value!r}\n" for key, value in ({"reason": "test"} | keys).items())
     rules = Rules(f"{HABITS}\n[[allow]]\n{lines}")
     left = find_all({"docs/page.md": "It takes so\nmany steps."}, rules)
