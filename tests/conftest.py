@@ -32,32 +32,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _EXTRAS = {
-    "PIL": "render",
-    "h5py": "minari",
-    "ipykernel": "dev",
-    "jinja2": "html",
-    "jsonschema": "dev",
-    "kaggle_environments": "kaggle",
-    "matplotlib": "train",
-    "minari": "minari",
-    "moviepy": "render",
-    "nbclient": "dev",
-    "nbformat": "dev",
-    "nicegui": "web",
-    "openenv": "openenv",
-    "pettingzoo": "pettingzoo",
-    "playwright": "dev",
-    "pyspiel": "openspiel",
-    "sb3_contrib": "train",
-    "scipy": "train",
-    "stable_baselines3": "train",
-    "tensorboard": "train",
-    "tensordict": "torchrl",
-    "textarena": "textarena",
-    "torch": "train",
-    "torchrl": "torchrl",
-    "verifiers": "verifiers",
-}
+    "PIL": "render", "h5py": "minari", "ipykernel": "dev", "jinja2": "html", "jsonschema": "dev",
+    "kaggle_environments": "kaggle", "matplotlib": "train", "minari": "minari",
+    "moviepy": "render", "nbclient": "dev", "nbformat": "dev", "nicegui": "web",
+    "openenv": "openenv", "pettingzoo": "pettingzoo", "playwright": "dev", "pyspiel": "openspiel",
+    "sb3_contrib": "train", "scipy": "train", "stable_baselines3": "train",
+    "tensorboard": "train", "tensordict": "torchrl", "textarena": "textarena", "torch": "train",
+    "torchrl": "torchrl", "verifiers": "verifiers",
+}  # fmt: skip
 """Extra for each optional module that tests import.
 
 Tests and fixtures that fail to import one of these modules are skipped. A test of a package part

@@ -37,7 +37,7 @@ REJECTED = {
         ("--battles 1000001", "--battles: expected at most 1,000,000"),
         (
             "archmage-duel/caster --scenario archmage-duel",
-            "a model of one seat needs a model of the other seat: CASTER+DISPELLER",
+            "needs a model of the other seat: CASTER+D",
         ),
         (
             "greedy --exploiter archmage-duel/caster+archmage-duel/dispeller --scenario apprentice",

@@ -9,7 +9,7 @@ from wfb_gym import _jit
 ROOT = Path(wfb_gym.__file__).parent
 TREES = {
     ".".join(("wfb_gym", *path.relative_to(ROOT).with_suffix("").parts)): ast.parse(
-        path.read_text(encoding="utf-8")
+        path.read_bytes()
     )
     for path in ROOT.rglob("*.py")
 }
@@ -25,9 +25,8 @@ def _names_used(node: ast.AST) -> set[str]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef):
             parts: list[ast.AST] = list(child.body) if _is_compiled(child) else []
-            names |= {
-                part.id for body in parts for part in ast.walk(body) if isinstance(part, ast.Name)
-            }
+            inside = (part for body in parts for part in ast.walk(body))
+            names |= {part.id for part in inside if isinstance(part, ast.Name)}
         elif isinstance(child, ast.AnnAssign):
             names |= _names_used(child.value) if child.value is not None else set()
         elif isinstance(child, ast.Name):
@@ -52,14 +51,13 @@ def _modules_read_by(name: str) -> set[str]:
 
 
 def test_the_digest_has_each_file_that_compiled_code_reads_and_no_others() -> None:
-    counted = {
-        ".".join(("wfb_gym", *Path(name).with_suffix("").parts)) for name in _jit.compiled_sources()
-    }
-    compiled = {
-        name
+    paths = (Path(name).with_suffix("") for name in _jit.compiled_sources())
+    counted = {".".join(("wfb_gym", *path.parts)) for path in paths}
+    functions = {
+        name: [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
         for name, tree in TREES.items()
-        if any(isinstance(each, ast.FunctionDef) and _is_compiled(each) for each in ast.walk(tree))
     }
+    compiled = {name for name, found in functions.items() if any(map(_is_compiled, found))}
     assert len(compiled) > 50
     reached, pending = set(), list(compiled)
     while pending:

@@ -81,16 +81,10 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Stored:
 
 
 def test_only_entries_are_compiled_and_stored_and_long_ones_announced(stored: Stored) -> None:
-    assert stored.found == {
-        "results": RESULTS,
-        "entries": [0, 0, 1, 1],
-        "kept": [
-            "compiled_sample.difference",
-            "compiled_sample.sum_in_parallel",
-            "compiled_sample.sum_of_squares",
-        ],
-        "loaded": [0, 0],
-    }
+    names = "difference", "sum_in_parallel", "sum_of_squares"
+    kept = [f"compiled_sample.{name}" for name in names]
+    expected = {"results": RESULTS, "entries": [0, 0, 1, 1], "kept": kept, "loaded": [0, 0]}
+    assert stored.found == expected
     (folder,) = stored.folder.iterdir()
     assert stored.errors.splitlines() == [
         f"wfb_gym: compiling sum_of_squares; the result is kept in {folder}",
@@ -108,9 +102,7 @@ print(of_another_package(3), "numba.np.linalg" in sys.modules)
 """
 
 
-def test_loaded_code_needs_no_compiler_until_something_is_compiled(
-    stored: Stored, tmp_path: Path
-) -> None:
+def test_loaded_code_needs_no_compiler_at_first(stored: Stored, tmp_path: Path) -> None:
     stored.copy(tmp_path)
     # Without docstrings, Python has another bytecode.
     lines = output_of(tmp_path, "-OO", "-c", _LOADED).splitlines()
@@ -148,9 +140,7 @@ def stored_with_core(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_shared_function_is_compiled_in_the_core_and_called_there(
-    stored_with_core: Path, tmp_path: Path
-) -> None:
+def test_shared_functions_are_compiled_in_the_core(stored_with_core: Path, tmp_path: Path) -> None:
     raised = b"expected 0..9"  # through functions that only the core contains
     assert raised in next(stored_with_core.rglob("*.core-*.nbc")).read_bytes()
     assert raised not in next(stored_with_core.rglob("*calls_shared*.nbc")).read_bytes()
@@ -217,15 +207,13 @@ print(function(3), function.stats.cache_misses.total())
 
 
 def test_inner_functions_are_called_from_python_and_from_other_packages() -> None:
-    assert sample.sum_of_squares(3, 4) == 25
-    assert sample.checked_square(7) == 49
+    assert (sample.sum_of_squares(3, 4), sample.checked_square(7)) == (25, 49)
     assert len(_compiler.entries(sample.checked_square)) == 1
     assert sample.difference(5, 2) == 21  # another entry; an inner function is an entry now
     assert [sample.square(value) for value in range(3)] == [0, 1, 4]
     with pytest.raises(ValueError, match=r"expected 0\.\.9"):
         sample.sum_of_squares(10, 0)
-    assert sample.calls_another_package(4) == 18
-    assert sample.of_another_package(3) == 10
+    assert (sample.calls_another_package(4), sample.of_another_package(3)) == (18, 10)
     assert sample.sum_in_parallel(4) == 18
 
 
@@ -269,22 +257,14 @@ def test_a_read_only_cache_is_used(stored: Stored, tmp_path: Path, is_complete: 
     ("index", "data"),
     [("cut", "changed"), pytest.param("foreign", "empty", marks=pytest.mark.slow)],
 )
-def test_a_damaged_cache_is_compiled_again(
-    tmp_path: Path, stored: Stored, index: str, data: str
-) -> None:
+def test_damaged_caches_are_replaced(tmp_path: Path, stored: Stored, index: str, data: str) -> None:
     stored.copy(tmp_path)
     for name, harm in (("sum_of_squares*.nbi", index), ("difference*.nbc", data)):
         (path,) = tmp_path.rglob(f"compiled_sample.{name}")
         held = path.read_bytes()
-        middle = len(held) // 2
-        path.write_bytes(
-            {
-                "empty": b"",
-                "cut": held[:middle],
-                "changed": held[:middle] + bytes(64) + held[middle + 64 :],
-                "foreign": b"no pickle",
-            }[harm]
-        )
+        first, last = held[: len(held) // 2], held[len(held) // 2 + 64 :]
+        damaged = {"empty": b"", "cut": first, "changed": first + bytes(64) + last}
+        path.write_bytes(damaged.get(harm, b"no pickle"))
     for loaded in ([0, 0], [1, 1]):
         found, errors = report_of_a_process(tmp_path)
         assert (found["results"], found["loaded"], errors) == (RESULTS, loaded, "")
@@ -384,9 +364,7 @@ def test_without_any_folder_one_sentence_names_the_setting(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners")
-def test_a_shared_folder_of_another_user_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_users_folders_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(os, "getuid", lambda: 4711)
     shared = tmp_path / "wfb_gym-4711"

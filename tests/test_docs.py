@@ -27,10 +27,8 @@ from wfb_gym.seats import seat_number
 
 ENVIRONMENTS = page("environments.md")
 GENERATED = page("scenarios/generated.md")
-PAGES = sorted(
-    path.relative_to(ROOT).as_posix()
-    for path in (*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"))
-)
+_FILES = (*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"))
+PAGES = sorted(path.relative_to(ROOT).as_posix() for path in _FILES)
 
 
 @cache

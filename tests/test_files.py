@@ -15,31 +15,23 @@ import numpy as np
 import pytest
 
 from tests.support.scripts import run_python
-from wfb_gym.files import (
-    MOST_TEXT,
-    DamagedFileError,
-    atomic_write,
-    atomic_write_text,
-    describe_error,
-    lock_folder,
-    open_archive,
-    wrap_read_errors,
-)
+from wfb_gym import files
+from wfb_gym.files import open_archive
 
 
 def test_a_file_is_replaced_only_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
-    atomic_write_text(path, "first\n")
+    files.atomic_write_text(path, "first\n")
 
     def interrupted_writing() -> None:
-        with atomic_write(path) as file:
+        with files.atomic_write(path) as file:
             file.write(b"half")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         interrupted_writing()
     assert list(tmp_path.iterdir()) == [path]
-    with atomic_write(path) as file:
+    with files.atomic_write(path) as file:
         file.write(b"sec")
         assert path.read_bytes() == b"first\n"
         file.write(b"ond\n")
@@ -50,10 +42,10 @@ def test_a_file_is_replaced_only_when_complete(tmp_path: Path) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="has no device that is always full")
 def test_a_full_disk_leaves_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "results.json"
-    atomic_write_text(path, "first\n")
+    files.atomic_write_text(path, "first\n")
     (tmp_path / f"results.json.{os.getpid()}.part").symlink_to("/dev/full")
     with pytest.raises(OSError, match="No space left") as caught:
-        atomic_write_text(path, "second\n")
+        files.atomic_write_text(path, "second\n")
     assert caught.value.filename == str(path)
     assert path.read_bytes() == b"first\n"
     assert list(tmp_path.iterdir()) == [path]
@@ -71,7 +63,7 @@ def test_drafts_of_processes_that_were_killed_are_deleted(tmp_path: Path) -> Non
     ]
     for each in (abandoned, *others):
         each.touch()
-    atomic_write_text(path, "")
+    files.atomic_write_text(path, "")
     assert sorted(tmp_path.iterdir()) == sorted([path, *others])
 
 
@@ -81,20 +73,20 @@ class OwnError(ValueError):
 
 @pytest.mark.parametrize("error", [RecursionError("too deep"), ValueError("x"), MemoryError()])
 def test_any_error_of_reading_becomes_the_documented_one(error: Exception) -> None:
-    message = r"x\.npz: expected a policy, found a damaged or unsupported file \("
-    with pytest.raises(DamagedFileError, match=message), wrap_read_errors("x.npz", "a policy"):
+    wrap, message = files.wrap_read_errors, r"x\.npz: expected a policy, found a damaged or unsup"
+    with pytest.raises(files.DamagedFileError, match=message), wrap("x.npz", "a policy"):
         raise error
     for passed in (OwnError("own words"), KeyboardInterrupt()):
-        with pytest.raises(type(passed)) as caught, wrap_read_errors("x.npz", "a", OwnError):
+        with pytest.raises(type(passed)) as caught, wrap("x.npz", "a", OwnError):
             raise passed
         assert caught.value is passed
 
 
 def test_an_error_is_one_short_line() -> None:
-    assert describe_error(ValueError("a\nb\x1b[31m\tc")) == "a b [31m c"
-    assert describe_error(EOFError()) == "EOFError"
-    assert len(describe_error(ValueError("x" * 10**6))) == 203
-    assert describe_error(FileNotFoundError(2, "No such file", "x")) == "No such file"
+    assert files.describe_error(ValueError("a\nb\x1b[31m\tc")) == "a b [31m c"
+    assert files.describe_error(EOFError()) == "EOFError"
+    assert len(files.describe_error(ValueError("x" * 10**6))) == 203
+    assert files.describe_error(FileNotFoundError(2, "No such file", "x")) == "No such file"
 
 
 def test_a_folder_is_locked_by_one_process_until_it_ends(tmp_path: Path) -> None:
@@ -102,7 +94,7 @@ def test_a_folder_is_locked_by_one_process_until_it_ends(tmp_path: Path) -> None
         "import sys; from wfb_gym.files import lock_folder\n"
         "with lock_folder(sys.argv[1]): print('kept')\n"
     )
-    with lock_folder(tmp_path):
+    with files.lock_folder(tmp_path):
         assert "\nBlockingIOError" in run_python("-c", other, tmp_path).err
     assert run_python("-c", other, tmp_path).out == "kept\n"
 
@@ -156,14 +148,14 @@ def test_an_archive_holds_texts_and_arrays(tmp_path: Path) -> None:
 
 
 MANY = {f"{k}.npy": b"" for k in range(50_000)}
-LONG = npy(np.array("x" * (MOST_TEXT // 4 + 1)))
+LONG = npy(np.array("x" * (files.MOST_TEXT // 4 + 1)))
 
 
 @pytest.mark.parametrize(
     ("members", "message"),
     [
         (MANY, "expected a list of members of at most 2,097,152 bytes"),
-        ({"header.json": b"[" * (MOST_TEXT + 1)}, "expected at most 1,048,576 bytes, found"),
+        ({"header.json": b"[" * (files.MOST_TEXT + 1)}, "expected at most 1,048,576 bytes, found"),
         ({"about.npy": LONG}, "expected a text of at most 1,048,576 bytes"),
         ({"a.npy": npy(np.zeros(3))[:-1]}, "a: expected the bytes of float64 of shape"),
         ({"a.npy": npy(np.zeros(3)) + b"x"}, "a: expected the bytes of float64 of shape"),

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from inspect import signature
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,16 +15,11 @@ from experiments.common import parse_settings
 from tests.support.pages import ROOT
 from wfb_gym.cli.parser import Parser
 
-COMMANDS = [
-    "wfb_gym.cli",
-    *sorted(
-        ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for package in ("agents", "experiments", "tools")
-        for path in Path(ROOT / package).rglob("*.py")
-        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
-    ),
-]
 OURS = ("wfb_gym", "agents", "experiments", "tools")
+FILES = [path for package in OURS[1:] for path in (ROOT / package).rglob("*.py")]
+MODULES = [path for path in FILES if '__name__ == "__main__"' in path.read_text(encoding="utf-8")]
+NAMES = (".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES)
+COMMANDS = ["wfb_gym.cli", *sorted(NAMES)]
 
 
 class Parsed(Exception):  # noqa: N818 - it transports a parser

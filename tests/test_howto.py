@@ -10,6 +10,7 @@ import io
 import json
 import re
 import shlex
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,10 @@ from tests.support.pages import ROOT
 
 PAGES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 SHORTER = {
-    "model.learn(50_000)": "model.learn(500)",
-    "model.learn(30_000)": "model.learn(500)",
-    "updates=1000": "updates=2",
-    "PhaseVecEnv(128": "PhaseVecEnv(16",
-    "num_envs=256": "num_envs=16",
-    "count=32": "count=4",
-}
+    "model.learn(50_000)": "model.learn(500)", "model.learn(30_000)": "model.learn(500)",
+    "updates=1000": "updates=2", "PhaseVecEnv(128": "PhaseVecEnv(16",
+    "num_envs=256": "num_envs=16", "count=32": "count=4",
+}  # fmt: skip
 FENCES = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -40,18 +38,13 @@ def shell(commands: str) -> None:
     ):
         option, module, *words = shlex.split(command)
         assert option == "-m"
-        arguments = [
-            each
-            for word in words
-            for each in (sorted(map(str, Path().glob(word))) if "*" in word else [word])
-        ]
+        found = (sorted(map(str, Path().glob(word))) if "*" in word else [word] for word in words)
+        arguments = [each for word in found for each in word]
         main = importlib.import_module({"wfb_gym": "wfb_gym.cli"}.get(module, module)).main
         with contextlib.redirect_stdout(io.StringIO()) as out:
             assert main(arguments) == 0, command
-        printed = out.getvalue()
-        assert not documented.strip() or agrees(
-            printed.rstrip() + "\n", documented.rstrip() + "\n"
-        ), f"{command}:\n{printed}"
+        printed, shown = (each.rstrip() + "\n" for each in (out.getvalue(), documented))
+        assert not shown.strip() or agrees(printed, shown), f"{command}:\n{printed}"
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
@@ -71,11 +64,8 @@ def test_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
             shell(text)
         elif language == "python":
             assert not printed, f"the page does not show this output: {printed}"
-            out = io.StringIO()
-            code = text
-            for long, short in SHORTER.items():
-                code = code.replace(long, short)
-            with contextlib.redirect_stdout(out):
+            code = reduce(lambda code, each: code.replace(*each), SHORTER.items(), text)
+            with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(code, names)
             printed = out.getvalue()
         else:

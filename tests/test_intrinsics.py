@@ -10,14 +10,6 @@ from hypothesis import strategies as st
 
 from wfb_gym import _intrinsics
 from wfb_gym._compiler import entries, njit_cached
-from wfb_gym._intrinsics import (
-    _trailing_zeros_in_python,
-    add_to_item,
-    load_item,
-    replace_item,
-    store_item,
-    trailing_zeros,
-)
 from wfb_gym._jit import jit
 from wfb_gym.engine.queries import lowest_bit
 from wfb_gym.rules.pools import dispel_dice_of_level
@@ -27,13 +19,14 @@ WORDS = st.integers(-(2**63), 2**63 - 1).filter(bool)
 
 @jit
 def compiled(word: int) -> int:
-    return trailing_zeros(word)
+    return _intrinsics.trailing_zeros(word)
 
 
 @given(WORDS)
 def test_the_lowest_bit_matches_the_processors(word: int) -> None:
     expected = next(k for k in range(64) if word >> k & 1)
-    assert compiled(word) == lowest_bit(word) == _trailing_zeros_in_python(word) == expected
+    found = compiled(word), lowest_bit(word), _intrinsics._trailing_zeros_in_python(word)
+    assert found == (expected,) * 3
 
 
 @pytest.mark.skipif(not hasattr(dispel_dice_of_level, "overloads"), reason="without a compiler")
@@ -45,11 +38,11 @@ def test_rules_called_from_python_are_not_compiled() -> None:
 
 @jit
 def change_items(items: Any, found: Any) -> None:
-    found[0] = load_item(items, 1)
-    store_item(items, 1, 7)
-    found[1] = add_to_item(items, 2, -5)
-    found[2] = replace_item(items, 3, 3, 9)
-    found[3] = replace_item(items, 4, 3, 9)
+    found[0] = _intrinsics.load_item(items, 1)
+    _intrinsics.store_item(items, 1, 7)
+    found[1] = _intrinsics.add_to_item(items, 2, -5)
+    found[2] = _intrinsics.replace_item(items, 3, 3, 9)
+    found[3] = _intrinsics.replace_item(items, 4, 3, 9)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -70,10 +63,10 @@ def test_atomic_operations_match_python(dtype: Any) -> None:
 @jit(nogil=True, forceinline=False)
 def count_up(items: Any, times: int) -> None:
     for _ in range(times):
-        add_to_item(items, 0, 1)
-        before = load_item(items, 1)
-        while not replace_item(items, 1, before, before + 1):
-            before = load_item(items, 1)
+        _intrinsics.add_to_item(items, 0, 1)
+        before = _intrinsics.load_item(items, 1)
+        while not _intrinsics.replace_item(items, 1, before, before + 1):
+            before = _intrinsics.load_item(items, 1)
 
 
 @pytest.mark.skipif(not hasattr(count_up, "overloads"), reason="without a compiler")

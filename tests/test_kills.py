@@ -81,21 +81,12 @@ COMMANDS = {
 
 def start(line: str, folder: Path) -> subprocess.Popen[bytes]:
     """Start a command in a folder, in its own process group."""
-    variables = {
-        "PYTHONPATH": str(ROOT),
-        "WFB_GYM_CACHE_DIR": str(folder / CACHE),
-        "MINARI_DATASETS_PATH": str(folder / "data"),
-    }
+    folders = {"WFB_GYM_CACHE_DIR": folder / CACHE, "MINARI_DATASETS_PATH": folder / "data"}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **{key: str(at) for key, at in folders.items()}}
     with (folder / OUTPUT).open("ab") as output:
-        return subprocess.Popen(
-            [sys.executable, "-m", *line.split()],
-            cwd=folder,
-            env=os.environ | variables,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": output}
+        command = [sys.executable, "-m", *line.split()]
+        return subprocess.Popen(command, cwd=folder, env=env, start_new_session=True, **streams)
 
 
 def complete(line: str, folder: Path) -> float:

@@ -23,9 +23,8 @@ NUMBER = re.compile(r"([A-Z]\d?)\.(\d+)")
 def rows(page: Path) -> list[list[str]]:
     """Return the cells of every row of a page's tables, without headers."""
     lines = page.read_text(encoding="utf-8").splitlines()
-    cells = [
-        [cell.strip() for cell in line.strip("|").split(" | ")] for line in lines if "|" in line
-    ]
+    parts = [line.strip("|").split(" | ") for line in lines if "|" in line]
+    cells = [[cell.strip() for cell in row] for row in parts]
     return [row for row in cells if NUMBER.fullmatch(row[0])]
 
 
@@ -37,10 +36,8 @@ HELD_ROWS = rows(HELD)
 def names_in(path: Path) -> frozenset[str]:
     """Return functions, methods, classes and module constants of a Python file."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            found.add(node.name)
+    defined = ast.FunctionDef | ast.ClassDef
+    found = {node.name for node in ast.walk(tree) if isinstance(node, defined)}
     for node in tree.body:
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
@@ -60,8 +57,7 @@ def test_every_rule_has_its_code_and_tests() -> None:
 
 
 def test_rows_are_numbered_one_by_one() -> None:
-    sections = [row[0].partition(".")[0] for row in ROWS]
-    counts = Counter(sections)
+    counts = Counter(row[0].partition(".")[0] for row in ROWS)
     assert set(counts) == {*TEXTS, *CHAPTERS, CHOICES}
     for section, count in counts.items():
         numbers = [row[0] for row in ROWS if row[0].startswith(f"{section}.")]

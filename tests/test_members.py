@@ -53,60 +53,44 @@ def play(narrated: NarratedBattle, seed: int) -> set[Node | SpellStatus]:
 
 
 STONES = ["Luckstone", "Power Stone", "Black Periapt"]
+REPLIES = spell("Reply"), lasting("Curse", in_play=True)
 USUAL = {
     "caster": army(wizard(4, spell(), lasting(), items=STONES), units=[unit()], power_dice=6),
-    "dispeller": army(
-        wizard(4, spell("Reply"), lasting("Curse", in_play=True), items=STONES), dispel_dice=4
-    ),
+    "dispeller": army(wizard(4, *REPLIES, items=STONES), dispel_dice=4),
     "phases": 3,
     "ruleset": "7e",
 }
 """A battle that comes to most decisions and rolls."""
 COMET = {"caster": army(wizard(4, known("The Comet of Casandora")), power_dice=12), "phases": 12}
+HERO = {"name": "Hero", "wounds": 2, "points": 100.0, "unit": "Spears"}
 SHARED_HITS = {
     "caster": army(wizard(4, known("Fiery Blast")), power_dice=12),
-    "dispeller": army(
-        units=[unit(models=3)],
-        heroes=[{"name": "Hero", "wounds": 2, "points": 100.0, "unit": "Spears"}],
-    ),
+    "dispeller": army(units=[unit(models=3)], heroes=[HERO]),
 }
 HITS_ON_CASTER = {
     "caster": army(wizard(4, spell(), wounds=2), power_dice=12),
     **miscast({"kind": "caster_hits", "dice": "D3", "strength": 4}),
 }
+DRAWN = (Node.SWAP_SPELL, Node.ROLL_SPELLS, Node.ROLL_FORGET)
+STRUCK = (Node.TARGET, Node.ROLL_STRIKE, Node.ROLL_LOCK, SpellStatus.CLOSED)
 RARE: dict[Node | SpellStatus, str | Data] = {
-    Node.SWAP_SPELL: "horrors-in-the-mist",
-    Node.ROLL_SPELLS: "horrors-in-the-mist",
-    SpellStatus.UNKNOWN: "horrors-in-the-mist",
-    SpellStatus.NO_TARGET: "horrors-in-the-mist",
-    Node.ROLL_FORGET: "horrors-in-the-mist",
-    Node.TARGET: "redhorn-pass",
-    Node.ROLL_STRIKE: "redhorn-pass",
-    Node.ROLL_LOCK: "redhorn-pass",
-    SpellStatus.CLOSED: "redhorn-pass",
+    **dict.fromkeys((*DRAWN, SpellStatus.UNKNOWN, SpellStatus.NO_TARGET), "horrors-in-the-mist"),
+    **dict.fromkeys(STRUCK, "redhorn-pass"),
     Node.ROLL_PANIC: "the-crooked-mile",
-    Node.ROLL_RALLY: "dawn-at-grimmwald",
-    Node.ROLL_STORED: "dawn-at-grimmwald",
+    **dict.fromkeys((Node.ROLL_RALLY, Node.ROLL_STORED), "dawn-at-grimmwald"),
     Node.DEAL: "hidden-scroll",
-    Node.ROLL_COMET: COMET,
-    Node.ROLL_RADIUS: COMET,
-    Node.ROLL_HITS: SHARED_HITS,
-    Node.ROLL_ODD_HIT: SHARED_HITS,
+    **dict.fromkeys((Node.ROLL_COMET, Node.ROLL_RADIUS), COMET),
+    **dict.fromkeys((Node.ROLL_HITS, Node.ROLL_ODD_HIT), SHARED_HITS),
     Node.ROLL_WOUNDS: HITS_ON_CASTER,
 }
 """Scenarios that come to the other ones: the name of a bundled one, or keys of a document."""
 
 
 @pytest.mark.parametrize("member", [*NODES, *SpellStatus], ids=lambda member: member.name)
-def test_every_decision_roll_and_status_is_played_described_and_observed(
-    member: Node | SpellStatus,
-) -> None:
+def test_every_node_and_status_is_played_described_and_observed(member: Node | SpellStatus) -> None:
     given = RARE.get(member, USUAL)
-    scenario = (
-        load_scenario(given)
-        if isinstance(given, str)
-        else scenario_from_dict({**document_of(army()), **given})
-    )
+    document = given if isinstance(given, str) else {**document_of(army()), **given}
+    scenario = load_scenario(document)
     assert any(member in play(NarratedBattle(scenario), seed) for seed in range(40))
 
 

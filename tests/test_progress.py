@@ -46,10 +46,8 @@ def test_a_long_command_prints_lines_into_a_file(monkeypatch: pytest.MonkeyPatch
         length = len(stderr.getvalue())
         wait_for(lambda: "wfb_gym: advise (" in stderr.getvalue()[length + 200 :])
     lines = stderr.getvalue().splitlines()
-    assert any(
-        line.startswith("wfb_gym: advise: solving a duel: 1,000 of about 4,000 positions, about ")
-        for line in lines
-    )
+    expected = "wfb_gym: advise: solving a duel: 1,000 of about 4,000 positions, about "
+    assert any(line.startswith(expected) for line in lines)
     assert "\r" not in stderr.getvalue()
     length = len(stderr.getvalue())
     ProgressBar("solving")(5)
@@ -72,9 +70,7 @@ def test_a_quick_command_prints_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert stderr.getvalue() == ""
 
 
-def test_on_a_terminal_lines_are_printed_only_without_a_bar(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_on_a_terminal_lines_are_printed_without_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     out = replace_stderr(monkeypatch, Terminal())
     with printed_lines("advise"):
         bar = ProgressBar("solving")

@@ -42,18 +42,9 @@ class Outer(Record):
 
 def test_a_class_makes_the_dtype_of_its_fields_in_order() -> None:
     inner = np.dtype([("small", "i1"), ("wide", "i8")], align=True)
-    expected = np.dtype(
-        [
-            ("flag", "i1"),
-            ("one", inner),
-            ("many", inner, (3,)),
-            ("grid", "i2", (2, 4)),
-            ("word", "u8"),
-            ("share", "f8"),
-        ],
-        align=True,
-    )
-    assert dtype_of(Outer) == expected
+    fields: list[Any] = [("flag", "i1"), ("one", inner), ("many", inner, (3,))]
+    fields += [("grid", "i2", (2, 4)), ("word", "u8"), ("share", "f8")]
+    assert dtype_of(Outer) == np.dtype(fields, align=True)
     assert dtype_of(Outer).isalignedstruct
     assert dtype_of(Packed).itemsize == 9 != dtype_of(Inner).itemsize
 

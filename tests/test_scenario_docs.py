@@ -29,13 +29,6 @@ from wfb_gym.scenario.effects import Hits, Need, Target, TerrainKind, Trait, Tro
 from wfb_gym.scenario.fields import Number, Pair, Whole
 from wfb_gym.scenario.items import bundled_items
 from wfb_gym.scenario.profiles import ArmyList
-from wfb_gym.scenario.rulesets import (
-    MiscastEffect,
-    Switches,
-    bundled_miscast_table,
-    bundled_miscast_tables,
-    bundled_ruleset,
-)
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.spells import Spell, SpellVersion
 from wfb_gym.scenario.units import Unit
@@ -47,43 +40,21 @@ KEYS = (
 """The pages below docs/scenarios/ about scenario files."""
 SCENARIOS = "\n".join([page("scenarios.md"), *(page(f"scenarios/{name}.md") for name in KEYS)])
 MODELS: dict[str, type[BaseModel]] = {
-    "Top-level keys": Scenario,
-    "Battlefield": Battlefield,
-    "Terrain": Terrain,
-    "Armies": Army,
-    "Units": Unit,
-    "Characters": Character,
-    "Wizards only": Wizard,
-    "Runesmiths only": Runesmith,
-    "Base contact": BaseContact,
-    "Spells": SpellVersion,
-    "Several casting values": Spell,
-    "Spell effects": effects.SpellEffect,
-    "`damage`": effects.Damage,
-    "`worth`": effects.Worth,
-    "`near`": effects.Near,
-    "Worths": effects.WorthOverride,
-    "Army lists": ArmyList,
-    "Units of a list": profiles.UnitProfile,
-    "Characters of a list": profiles.CharacterProfile,
-    "Items of your own": items.Item,
-    "`when_casting`": items.WhenCasting,
-    "`when_dispelling`": items.WhenDispelling,
-    "`reroll`": items.RerollPower,
-    "`stores`": items.Stores,
-    "`bound`": items.Bound,
-    "Hidden items": HiddenItems,
-    "Miscast tables": rulesets.MiscastTable,
-    "Rows": rulesets.MiscastRow,
-}
+    "Top-level keys": Scenario, "Battlefield": Battlefield, "Terrain": Terrain, "Armies": Army,
+    "Units": Unit, "Characters": Character, "Wizards only": Wizard, "Runesmiths only": Runesmith,
+    "Base contact": BaseContact, "Spells": SpellVersion, "Several casting values": Spell,
+    "Spell effects": effects.SpellEffect, "`damage`": effects.Damage, "`worth`": effects.Worth,
+    "`near`": effects.Near, "Worths": effects.WorthOverride, "Army lists": ArmyList,
+    "Units of a list": profiles.UnitProfile, "Characters of a list": profiles.CharacterProfile,
+    "Items of your own": items.Item, "`when_casting`": items.WhenCasting,
+    "`when_dispelling`": items.WhenDispelling, "`reroll`": items.RerollPower,
+    "`stores`": items.Stores, "`bound`": items.Bound, "Hidden items": HiddenItems,
+    "Miscast tables": rulesets.MiscastTable, "Rows": rulesets.MiscastRow,
+}  # fmt: skip
 WORDS = {
-    "target": Target,
-    "troop type": TroopType,
-    "trait": Trait,
-    "need": Need,
-    "hits": Hits,
+    "target": Target, "troop type": TroopType, "trait": Trait, "need": Need, "hits": Hits,
     "kind of terrain": TerrainKind,
-}
+}  # fmt: skip
 COMPUTED = {"base": "by troop type", "blocks_sight": "by kind"}
 """Defaults that follow from other keys, as on the page."""
 BASE = """
@@ -105,7 +76,7 @@ def test_examples_load_and_pack() -> None:
 
 
 def test_every_model_of_a_scenario_has_its_table() -> None:
-    named = {*MODELS.values(), Switches, *get_args(MiscastEffect)}
+    named = {*MODELS.values(), rulesets.Switches, *get_args(rulesets.MiscastEffect)}
     reached: set[type[BaseModel]] = {Scenario, ArmyList}
     while more := {m for model in reached for m in models_in(model)} - reached:
         reached |= more
@@ -135,17 +106,13 @@ def bounds(annotation: Any, metadata: list[Any]) -> list[Whole | Number | Pair]:
     """Return the ranges of numbers in a field's type."""
     parts = [*metadata, *get_args(annotation)]
     found = [each for each in parts if isinstance(each, Whole | Number | Pair)]
-    for part in get_args(annotation):
-        found += bounds(part, [])
-    return found
+    return found + [each for part in get_args(annotation) for each in bounds(part, [])]
 
 
 def choices(annotation: Any) -> list[str]:
     """Return the words in a field's type, at any depth."""
-    found = []
-    for part in get_args(annotation):
-        found += [part] if isinstance(part, str) else choices(part)
-    return found
+    parts = get_args(annotation)
+    return [word for part in parts for word in ([part] if isinstance(part, str) else choices(part))]
 
 
 def written(key: str, field: Any) -> str:
@@ -163,7 +130,7 @@ def written(key: str, field: Any) -> str:
         return f'"{value}"'
     if value == ():
         return "`[]`"
-    if isinstance(value, dict | Switches):
+    if isinstance(value, dict | rulesets.Switches):
         return "`{}`"
     return f"{value:g}"
 
@@ -195,9 +162,12 @@ def test_every_word_of_a_list_is_listed() -> None:
 
 def test_every_switch_is_listed_with_both_rulesets() -> None:
     rows = rows_of(SCENARIOS, "Rules")
-    assert [row[0].strip("`") for row in rows] == list(Switches.model_fields)
+    assert [row[0].strip("`") for row in rows] == list(rulesets.Switches.model_fields)
     for key, _, sixth, seventh, _ in rows:
-        for cell, ruleset in ((sixth, bundled_ruleset("6e")), (seventh, bundled_ruleset("7e"))):
+        for cell, ruleset in (
+            (sixth, rulesets.bundled_ruleset("6e")),
+            (seventh, rulesets.bundled_ruleset("7e")),
+        ):
             value = getattr(ruleset, key.strip("`"))
             assert cell == (f'"{value}"' if isinstance(value, str) else str(value).lower())
 
@@ -211,7 +181,7 @@ def test_every_effect_is_listed_with_its_parameters() -> None:
     rows = {row[0].strip("`"): row[1] for row in rows_of(SCENARIOS, "Effects")}
     wanted = {
         kind: {key: field for key, field in model.model_fields.items() if key != "kind"}
-        for model in get_args(MiscastEffect)
+        for model in get_args(rulesets.MiscastEffect)
         for kind in get_args(model.model_fields["kind"].annotation)
     }
     assert rows.keys() == wanted.keys()
@@ -226,12 +196,11 @@ def test_every_effect_is_listed_with_its_parameters() -> None:
 
 def test_every_row_of_the_bundled_miscast_tables_is_listed() -> None:
     found = [tuple(row[:3]) for row in rows_of(SCENARIOS, "The bundled tables")]
-    wanted = []
-    for table in bundled_miscast_tables():
-        for row in bundled_miscast_table(table).rows:
-            low, high = row.roll
-            wanted.append((table, str(low) if low == high else f"{low}-{high}", row.source))
-    assert found == wanted
+    assert found == [
+        (table, "-".join(map(str, dict.fromkeys(row.roll))), row.source)
+        for table in rulesets.bundled_miscast_tables()
+        for row in rulesets.bundled_miscast_table(table).rows
+    ]
 
 
 HOUSE = "[[miscast_tables.house.rows]]\nroll = [2, 7]\n"

@@ -38,9 +38,7 @@ def has_features() -> bool:
 
 
 @pytest.mark.skipif(not has_features(), reason="an old processor")
-def test_code_is_used_if_the_environment_matches(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_is_used_if_environments_match(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _shipped.find("0123") == folder
     monkeypatch.setenv("NUMBA_CPU_NAME", "generic")  # requested
     assert _shipped.find("0123") is None
@@ -49,14 +47,11 @@ def test_code_is_used_if_the_environment_matches(
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("sources", "4567"),
-        ("python", "cpython-399"),
-        ("numba", "0.1.0"),
-        ("system", "vax-dec-ultrix"),
-        ("features", ["no-such-feature"]),
+        ("sources", "4567"), ("python", "cpython-399"), ("numba", "0.1.0"),
+        ("system", "vax-dec-ultrix"), ("features", ["no-such-feature"]),
         ("more", "than is known"),
     ],
-)
+)  # fmt: skip
 def test_code_for_anything_else_is_not_used(folder: Path, key: str, value: Any) -> None:
     path = folder / "manifest.json"
     document = json.loads(path.read_text(encoding="utf-8")) | {key: value}
@@ -145,8 +140,7 @@ def test_a_wheel_contains_all_compiled_code(tmp_path: Path) -> None:
 
     run("-m", "wfb_gym", "compile", "--into", str(folder))
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["sources"] == _jit.SOURCES
-    assert manifest["numba"] == numba.__version__
+    assert (manifest["sources"], manifest["numba"]) == (_jit.SOURCES, numba.__version__)
     results, said = run("-c", play, str(folder))
     assert COMPILED not in said
     compiled, said = run("-c", play, "")

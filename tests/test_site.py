@@ -138,14 +138,10 @@ def chromium() -> Iterator[Any]:
 
 
 FOUND_FIRST = {
-    "action table": "environments/",
-    "autoreset": "environments.html",
-    "install": "install.html",
-    "make_agent": "api/players.html",
-    "miscast": "five-minutes.html",
-    "scroll": "five-minutes.html",
-    "write an agent": "howto/write-an-agent.html",
-}
+    "action table": "environments/", "autoreset": "environments.html", "install": "install.html",
+    "make_agent": "api/players.html", "miscast": "five-minutes.html",
+    "scroll": "five-minutes.html", "write an agent": "howto/write-an-agent.html",
+}  # fmt: skip
 """Common search terms, and the first result of the site's search for each."""
 
 
