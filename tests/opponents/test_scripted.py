@@ -274,7 +274,7 @@ def test_points_by_phase_count_for_each_remaining_phase(phases: int, target: str
 
 
 def test_a_free_spell_is_aimed_at_the_most_expected_points() -> None:
-    """The dearest models; one alone has fewer points, and own units are no targets."""
+    """The dearest models, except a unit of one model; own units are no targets."""
     units = [unit("Few", 1, points=20.0), unit("Spears"), unit("Guard", points=8.0)]
     own = army(wizard(4, spell(), unit="Spears"), units=units, power_dice=4)
     rival = army(wizard(4, STRIKE), units=[unit("Dear", points=99.0)])
