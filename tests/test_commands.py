@@ -242,7 +242,9 @@ def test_the_script_names_itself_in_errors_which_stay_on_a_closed_stderr(tmp_pat
     [
         ("experiments.leaderboard --evaluate random --quick --folder {out}", "random.json"),
         pytest.param(
-            f"{COMMANDS[6]} --out {{out}}/grades.json", "grades.json", marks=pytest.mark.slow
+            "experiments.exploitability random --scenario apprentice --out {out}/grades.json",
+            "grades.json",
+            marks=pytest.mark.slow,
         ),
     ],
 )

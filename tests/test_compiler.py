@@ -128,7 +128,6 @@ _ALL_KEPT = "['compiled_sample.calls_shared', 'compiled_sample.core']"
 
 
 def _with_core(cache: Path, before: str = "") -> str:
-    """Return the result of a process whose core is the sample's."""
     return output_of(cache, "-c", _WITH_CORE.format(before=before), str(cache))
 
 

@@ -33,7 +33,6 @@ PAGES = sorted(path.relative_to(ROOT).as_posix() for path in _FILES)
 
 @cache
 def anchors(file: Path) -> set[str]:
-    """Return the anchors of a page's headings on the web."""
     headings = sections(file.read_text(encoding="utf-8"))
     return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}
 

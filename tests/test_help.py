@@ -43,8 +43,6 @@ def meaning(action: argparse.Action) -> str:
 
 
 def parser_of(monkeypatch: pytest.MonkeyPatch, main: Callable[..., Any]) -> Any:
-    """Return the parser of a command."""
-
     def parse(parser: argparse.ArgumentParser, *_: object, **__: object) -> None:
         raise Parsed(parser)
 

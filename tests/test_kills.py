@@ -99,7 +99,6 @@ def complete(line: str, folder: Path) -> float:
 
 
 def tail(folder: Path) -> str:
-    """Return the end of the commands' output."""
     return (folder / OUTPUT).read_text(encoding="utf-8", errors="replace")[-2000:]
 
 

@@ -21,7 +21,6 @@ NUMBER = re.compile(r"([A-Z]\d?)\.(\d+)")
 
 
 def rows(page: Path) -> list[list[str]]:
-    """Return the cells of every row of a page's tables, without headers."""
     lines = page.read_text(encoding="utf-8").splitlines()
     parts = [line.strip("|").split(" | ") for line in lines if "|" in line]
     cells = [[cell.strip() for cell in row] for row in parts]
@@ -46,7 +45,6 @@ def names_in(path: Path) -> frozenset[str]:
 
 
 def quoted(cell: str) -> list[str]:
-    """Return the texts in backquotes."""
     return re.findall(r"`([^`]+)`", cell)
 
 

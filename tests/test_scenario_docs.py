@@ -85,8 +85,6 @@ def test_every_model_of_a_scenario_has_its_table() -> None:
 
 
 def models_in(model: type[BaseModel]) -> set[type[BaseModel]]:
-    """Return the models in the types of a model's fields."""
-
     def inside(annotation: Any) -> set[type[BaseModel]]:
         if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             return {annotation}

@@ -79,7 +79,6 @@ def test_folders_and_tests_named_to_contributors_exist() -> None:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the site, built without a warning."""
     folder = tmp_path_factory.mktemp("site")
     options = ("--fail-on-warning", "--keep-going", "--quiet", "-d", folder / "trees")
     done = run_python("-m", "sphinx", *options, DOCS, folder / "site")
@@ -131,7 +130,6 @@ def test_links_of_the_site_lead_to_existing_headings_and_names(site: Path) -> No
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Return a browser."""
     sync_api = pytest.importorskip("playwright.sync_api")
     with sync_api.sync_playwright() as playwright:
         yield playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

@@ -17,7 +17,6 @@ from wfb_gym.solver import HiddenGame
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A quick run."""
     out = tmp_path_factory.mktemp("hidden")
     assert hidden.main(["--quick", "--out", str(out)]) == 0
     return results_in(out)

@@ -41,7 +41,6 @@ def damaged(env: Any, rng: np.random.Generator) -> bytes:
 
 
 def play_on(envs: MagicPhaseVectorEnv, rng: np.random.Generator) -> None:
-    """Play at random to the end of the battle."""
     for _ in range(MOST_STEPS):
         actions = random_actions(envs.action_masks(), rng)
         observations, rewards, ended, _, _ = envs.step(actions)

@@ -31,19 +31,12 @@ HEAD = """\
 
 
 class Played(NamedTuple):
-    """Settings of a transcript.
-
-    Attributes:
-        opponent: the other player.
-        seeds: number of episodes.
-        calls: number of lines of an episode, at most; None for all.
-        named: write observations by name; transcripts of the largest armies have only hashes.
-    """
+    """Settings of a transcript."""
 
     opponent: str
-    seeds: int = 2
-    calls: int | None = None
-    named: bool = True
+    seeds: int = 2  # number of episodes
+    calls: int | None = None  # most lines of an episode
+    named: bool = True  # with observations by name; the largest armies have only hashes
 
 
 PHASES = ("wfb_gym/Caster-v0", "wfb_gym/Dispeller-v0")

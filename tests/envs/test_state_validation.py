@@ -308,7 +308,6 @@ def test_the_other_seats_decision_is_rejected() -> None:
 
 
 def search(seed: int, count: int, *scenarios: str) -> None:
-    """Run `tests.envs.damage` in a process of its own."""
     said = run_python("-m", "tests.envs.damage", str(seed), str(count), *scenarios)
     assert said.status == 0, said
     lines = [line.split() for line in said.out.splitlines()]

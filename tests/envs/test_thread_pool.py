@@ -18,6 +18,7 @@ from numba.core import config
 
 import wfb_gym.envs.driver as driver_module
 from tests.support.batches import random_actions
+from tests.support.playing import lowest
 from wfb_gym.envs import thread_pool
 from wfb_gym.envs.driver import MIN_SHARED
 from wfb_gym.envs.thread_pool import _NEXT, _OPEN, _PAUSES, _TOTAL, _WORKING, ALONE, ThreadPool
@@ -46,12 +47,8 @@ def digests(monkeypatch: pytest.MonkeyPatch, pool: ThreadPool, opponent: Any) ->
     return found
 
 
-def first_legal(observations: Any, masks: Any) -> Any:
-    return masks.argmax(1)
-
-
 @THREADED
-@pytest.mark.parametrize("opponent", ["veteran", first_legal], ids=["compiled", "external"])
+@pytest.mark.parametrize("opponent", ["veteran", lowest], ids=["compiled", "external"])
 def test_results_are_those_of_one_thread(monkeypatch: pytest.MonkeyPatch, opponent: Any) -> None:
     shared = ThreadPool(4)
     expected = digests(monkeypatch, ThreadPool(1), opponent)
@@ -60,8 +57,6 @@ def test_results_are_those_of_one_thread(monkeypatch: pytest.MonkeyPatch, oppone
 
 
 def recording(teams: list[int]) -> Callable[[int], int]:
-    """Return a task that notes its team."""
-
     def task(team: int) -> int:
         teams.append(team)
         return 3

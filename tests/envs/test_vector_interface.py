@@ -24,7 +24,6 @@ NOT_OF_EACH = {"batch", "close", "get_state", "reset", "set_state", "step", "unw
 
 
 def pair(name: str, mode: AutoresetMode = AutoresetMode.SAME_STEP, **keys: Any) -> list[Any]:
-    """Return three environments of both kinds, at the same position."""
     both = [native(name, 3, autoreset_mode=mode, **keys), sync(name, 3, mode, **keys)]
     for envs in both:
         envs.reset(seed=4)

@@ -17,7 +17,6 @@ COMMAND = "experiments.holdout"
 
 @pytest.fixture
 def secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts) -> Path:
-    """Return a new secret; the hash of the repository stays."""
     monkeypatch.setattr(holdout, "HASH", tmp_path / "hash.json")
     path = tmp_path / "secret.json"
     assert f"written: {path}, which stays secret" in scripts.run(_line(tmp_path, "--new")).err

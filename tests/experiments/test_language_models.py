@@ -26,7 +26,6 @@ COMMAND = "experiments.language_models"
 
 @pytest.fixture
 def one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Use only one kind in the evaluation set."""
     monkeypatch.setattr(phases, "KINDS", ("duel",))
 
 
@@ -62,7 +61,6 @@ def test_players_by_text_are_graded_like_players_in_environments(
 
 
 def recorded(out: Path) -> list[Any]:
-    """Return the lines of a record."""
     return [json.loads(line) for line in (out / "parts.jsonl").read_text().splitlines()[1:]]
 
 

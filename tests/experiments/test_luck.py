@@ -66,7 +66,6 @@ def course_of(seed: int, views: tuple[View, View], packed: Any) -> tuple[tuple[i
 
 
 def noise(positions: RolledPositions) -> NDArray[np.float64]:
-    """Estimate every position as 0."""
     return np.array([crc32(state.tobytes()) % 1000 / 10.0 for state in positions.states])
 
 

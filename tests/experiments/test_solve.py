@@ -16,6 +16,7 @@ from experiments.figures.heat_map import CLOSED, HeatMap
 from experiments.figures.openings import STOP
 from tests.support.builders import aimed
 from tests.support.packed import scenario
+from tests.support.playing import highest, lowest
 from tests.support.scripts import Scripts, interrupt_call
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_IN_PLAY, PASS
@@ -236,7 +237,7 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
     ring = {"name": "Ring", "bound": {"power_level": 3, "spell": {"name": "Flame", "worth": 9.0}}}
     caster = {**_casting(items=["Ring"]), "power_dice": 2}
     cells = HeatMap(solver.solve(scenario(caster, {"dispel_dice": 0}, items=[ring])))
-    grid = policy_grid(cells, _last)
+    grid = policy_grid(cells, highest)
     assert cells.spells == [0]
     assert (grid.spells == 1).all()
     assert (grid.dice == 0).all()
@@ -319,19 +320,12 @@ def test_a_wizard_without_dice_cannot_try_his_spells() -> None:
 
 
 def policy_grid(cells: HeatMap, policy: Policy) -> heat_map.Grid:
-    """Return the casts of a policy in every cell."""
     return cells.grid(heat_map.policy_openings(cells, policy, cells.positions()))
-
-
-def _last(observations: Observations, masks: Masks) -> NDArray[np.int64]:
-    """Play the last legal action: the spell of most points with all dice."""
-    last: NDArray[np.int64] = masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
-    return last
 
 
 def test_a_policy_that_never_casts_loses_the_whole_value(duel: solver.Solution) -> None:
     cells = HeatMap(duel)
-    grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
+    grid = policy_grid(cells, lowest)
     assert (grid.spells == STOP).all()
     values = [duel.value_of(cell) for cell in cells.positions()]
     assert grid.lost.ravel() == pytest.approx(values, abs=1e-9)
@@ -347,13 +341,13 @@ def test_a_policy_gets_the_environments_observations(duel: solver.Solution) -> N
 
     def policy(observations: Observations, masks: Masks) -> NDArray[np.int64]:
         asked.append((observations.copy(), masks.copy()))
-        return _last(observations, masks)
+        return highest(observations, masks)
 
     grid = policy_grid(HeatMap(duel), policy)
     assert [len(masks) for _, masks in asked] == [30, 25]  # with one die there is no choice
     assert (asked[0][0][-1] == observation).all()
     assert (asked[0][1][-1] == info["action_mask"]).all()
-    after, _, _, _, info = env.step(_last(observation[None], info["action_mask"][None])[0])
+    after, _, _, _, info = env.step(highest(observation[None], info["action_mask"][None])[0])
     assert (asked[1][0][-1] == after).all()
     assert (asked[1][1][-1] == info["action_mask"]).all()
     assert (grid.spells == 3).all()
@@ -380,16 +374,16 @@ def test_a_policy_is_drawn_only_in_reachable_cells(duel: solver.Solution, tmp_pa
     path = tmp_path / "policy.png"
     assert dice.draw_casting(duel, optimal, path, "optimal play") == pytest.approx(0.0)
     assert path.read_bytes().startswith(b"\x89PNG")
-    passes = dice.draw_casting(duel, lambda _, masks: masks.argmax(axis=1), path, "no play")
+    passes = dice.draw_casting(duel, lowest, path, "no play")
     assert passes == pytest.approx(duel.value)
-    assert dice.draw_casting(duel, _last, path, "the last legal action") > 1.0
+    assert dice.draw_casting(duel, highest, path, "the last legal action") > 1.0
 
 
 def test_the_second_army_loses_points_with_the_same_sign() -> None:
     mirrored = scenario({}, {**_casting(), "power_dice": 2}, phases=2)
     cells = HeatMap(solver.solve(mirrored))
     assert cells.army == 1
-    grid = policy_grid(cells, lambda observations, masks: masks.argmax(axis=1))
+    grid = policy_grid(cells, lowest)
     assert grid.lost.min() > 0
     assert np.abs(heat_map.optimal_grid(cells).lost).max() < 1e-9
 

@@ -13,7 +13,6 @@ from wfb_gym.solver import solve
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A quick run."""
     return run(tmp_path_factory.mktemp("hiding"))
 
 

@@ -57,7 +57,6 @@ class Elsewhere:
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
-    """Runs the tasks of the commands."""
     found = Elsewhere()
 
     @contextmanager

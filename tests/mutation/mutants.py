@@ -27,21 +27,12 @@ _UNCHANGED = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Raise, ast.Assert)
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change of one expression or statement.
+    """A change of one expression or statement."""
 
-    Attributes:
-        path: file, relative to the repository.
-        start: offset of the changed bytes.
-        end: offset after the changed bytes.
-        line: number of the first changed line, from 1.
-        before: changed source text.
-        after: source text in its place.
-    """
-
-    path: str
-    start: int
+    path: str  # relative to the repository
+    start: int  # offset of the changed bytes, and of the byte after them
     end: int
-    line: int
+    line: int  # number of the first changed line, from 1
     before: str
     after: str
 

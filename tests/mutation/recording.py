@@ -92,6 +92,5 @@ def _stop_test(number: int, frame: FrameType | None) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to record."""
     signal.signal(signal.SIGPROF, _stop_test)
     config.pluginmanager.register(_Recorder(Path(os.environ["RECORDING"])))

@@ -98,7 +98,6 @@ def _files_in(folder: str) -> list[str]:
 
 @cache
 def _imports_of(file: str) -> frozenset[str]:
-    """Return the modules that a test file imports, and the names in them."""
     found = set()
     for node in ast.walk(ast.parse((ROOT / file).read_bytes())):
         if isinstance(node, ast.ImportFrom) and node.module:
@@ -107,7 +106,6 @@ def _imports_of(file: str) -> frozenset[str]:
 
 
 def _digest(copy: Path) -> str:
-    """Return a digest of the sources and tests in a copy of the repository."""
     found = sha256()
     for path in sorted([*copy.glob("wfb_gym/**/*"), *copy.glob("tests/**/*")]):
         if path.is_file():

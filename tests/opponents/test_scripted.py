@@ -27,6 +27,7 @@ from ..solver.small import SMALL, small
 KINDS = list(SCRIPTED.values())
 FREE_SPELL = miscast({"kind": "free_spell", "limit": "any"})
 STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
+COMET = known("The Comet of Casandora")
 
 
 class Player:
@@ -63,8 +64,8 @@ EXOTIC: dict[str, Callable[[], Game]] = {
         army(wizard(4, STRIKE), power_dice=9), army(units=[unit(magic_resistance=2)], dispel_dice=2)
     ),
     "Comets": lambda: new_game(
-        army(wizard(4, known("The Comet of Casandora"), STRIKE), units=[unit()], power_dice=9),
-        army(wizard(3, known("The Comet of Casandora")), units=[unit()], dispel_dice=3),
+        army(wizard(4, COMET, STRIKE), units=[unit()], power_dice=9),
+        army(wizard(3, COMET), units=[unit()], dispel_dice=3),
         phases=4,
     ),
 }
@@ -340,8 +341,7 @@ def test_as_many_dice_are_kept_as_the_item_holds() -> None:
 
 @pytest.mark.parametrize(("phases", "action"), [(1, PASS), (2, FIRST_CAST)])
 def test_no_comet_is_cast_that_cannot_land_any_more(phases: int, action: int) -> None:
-    mage = wizard(4, known("The Comet of Casandora"))
-    battle = new_game(army(mage, power_dice=6), army(units=[unit()]), phases=phases)
+    battle = new_game(army(wizard(4, COMET), power_dice=6), army(units=[unit()]), phases=phases)
     assert veteran(battle) == greedy(battle) == action
 
 

@@ -25,7 +25,6 @@ class Asked(NamedTuple):
     positions: Positions
 
     def rows(self, chosen: NDArray[Any]) -> "Asked":
-        """Return some of the battles."""
         return Asked(self.observations[chosen], self.masks[chosen], self.positions.rows(chosen))
 
     def actions_of(self, agent: Agent) -> NDArray[np.int64]:

@@ -10,13 +10,7 @@ from wfb_gym.players.baselines import RandomAgent
 
 
 class Misbehaving:
-    """Plays at random, and corrupts its answer from a certain call on.
-
-    Args:
-        spoil: the change of an answer and its masks.
-        after: number of correct calls.
-        sees_positions: whether it receives positions.
-    """
+    """Plays at random; `spoil` changes its answers, given the masks, after some correct calls."""
 
     def __init__(
         self, spoil: Callable[..., Any], after: int = 2, sees_positions: bool = False

@@ -220,7 +220,6 @@ def test_a_player_of_one_scenario_rejects_another() -> None:
 
 @pytest.fixture(scope="module")
 def general() -> NetworkAgent:
-    """Return a player of two scenarios of different sizes, and of all sizes between."""
     limits = union([fit(pack(load_scenario(name)), 0) for name in (DUEL, "orc-shaman-hunt")])
     torch.manual_seed(1)
     return NetworkAgent(PolicyNetwork(limits, "entities", 16), 0, general=True)

@@ -39,10 +39,8 @@ def test_a_table_goes_between_its_marks() -> None:
 
 def test_tables_match_the_results() -> None:
     won, lost = ({"mean": mean, "half_width": 0.25, "battles": 4} for mean in (1.0, -2.0))
-    greedy, trained = (
-        {"guaranteed": points, "score": 50.0 * points / 1.5, "optimum": 3.0}
-        for points in (1.5, 2.25)
-    )
+    greedy = {"guaranteed": 1.5, "score": 50.0, "optimum": 3.0}
+    trained = {"guaranteed": 2.5, "score": 75.0, "optimum": 3.0}
     grades = {
         "args": {"seat": "caster"},
         "grades": {"greedy": {"random": won}, "trained": {"random": lost}},
@@ -50,7 +48,7 @@ def test_tables_match_the_results() -> None:
     }
     lines = report_tables.grades_table(grades).splitlines()
     assert lines[0] == "| caster against | random | exact | score |"
-    assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.2 | 75.0 |"
+    assert lines[3] == "| **trained** | -2.0 ± 0.2 | +2.5 | 75.0 |"
     assert lines[-1] == "| optimal |  | +3.0 | 100.0 |"
     scores = {"caster": 99.123}
     run = {"args": {"seed": 3}, "scores": scores}
@@ -96,7 +94,8 @@ def test_a_stale_table_is_reported_and_written_again(
     assert "no results yet" in capsys.readouterr().err
     (tmp_path / "one.json").write_text(json.dumps({"word": "new", "number": 3}), encoding="utf-8")
     assert report.main(["--check"]) == 1
-    assert capsys.readouterr().out.startswith("stale: README.md, docs/other.md; run python -m ")
+    stale = "stale: README.md, docs/other.md; run python -m tools.report one\n"
+    assert capsys.readouterr().out == stale
     assert report.main(["one"]) == 0
     assert readme.read_text() == PAGE.replace("old", "new") + MORE.replace("older", "3")
     assert other.read_text() == (third + MORE).replace("older", "3")

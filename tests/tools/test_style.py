@@ -51,7 +51,6 @@ CLEAN = (
 
 
 def found(text: str, path: str = "docs/page.md", rules: str = HABITS) -> list[tuple[int, str]]:
-    """Return the lines and words of the findings in a file."""
     return [(one.line, one.found) for one in find_all({path: text}, Rules(rules))]
 
 

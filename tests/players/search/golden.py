@@ -88,7 +88,6 @@ def _by_code(values: dict[int, float]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Write the golden values of every scenario, one decision per line."""
     parts = []
     for name in SCENARIOS:
         text = json.dumps(values_of(name))

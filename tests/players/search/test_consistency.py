@@ -50,7 +50,6 @@ def value_after(agent: PhaseSearchAgent, before: Battle, after: Battle) -> float
 
 
 def spells_of(agent: PhaseSearchAgent) -> set[int]:
-    """Return the spells that may be cast in the agent's last duel."""
     duel = agent._scratch.duel[0]
     return {int(each) for each in duel.spells["spell"][: int(duel.n_spells)]}
 

@@ -32,7 +32,6 @@ def estimate(battle: Battle, phase: int) -> float:
 
 
 def open_spells(battle: Battle) -> set[int]:
-    """Return the spells that the active army may still nominate."""
     state, packed = battle.state, battle.packed
     count = int(packed.armies[int(state.active)].n_spells)
     return {k for k in range(count) if queries.can_nominate(packed, state, k)}
@@ -85,7 +84,6 @@ def assert_kept(before: Battle, code: int) -> bool:
 
 
 def without_answers(battle: Battle) -> Battle:
-    """Return the position without dice and items to dispel the spell."""
     poor = battle.copy()
     poor.state.dispel = 0
     poor.state.items[int(battle.state.mover)] = 0
