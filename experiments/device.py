@@ -55,8 +55,9 @@ class Settings:
         device: "cuda", "cuda:1" and so on, or "cpu".
         scenarios: the scenarios.
         checked: environment steps to compare with the CPU in each scenario.
-        sizes: numbers of environments.
-        registers: limits on the registers of a thread.
+        sizes: numbers of environments in the first scenario; a quarter of them in the others,
+            whose observations are larger.
+        registers: limits on the registers of a thread; all but the first only with the first size.
         rounds: rounds of each measurement.
         steps: steps in a round.
         out: folder of the results.
@@ -66,7 +67,7 @@ class Settings:
     scenarios: tuple[str, ...] = SCENARIOS
     checked: int = 1_000_000
     sizes: tuple[int, ...] = (65_536, 262_144, 1_048_576)
-    registers: tuple[int, ...] = (64, 128, 255)
+    registers: tuple[int, ...] = (128, 64, 255)
     rounds: int = 5
     steps: int = 20
     out: Path = Path("runs/device")
@@ -98,10 +99,10 @@ Part = Comparison | Rate
 def parts(settings: Settings) -> list[Part]:
     """Return all comparisons, then all rates."""
     rates = [
-        Rate(scenario, size, registers)
-        for scenario in settings.scenarios
-        for registers in settings.registers
-        for size in settings.sizes
+        Rate(scenario, size // (4 if number else 1), registers)
+        for number, scenario in enumerate(settings.scenarios)
+        for place, registers in enumerate(settings.registers)
+        for size in (settings.sizes if place == 0 else settings.sizes[:1])
     ]
     return [*map(Comparison, settings.scenarios), *rates]
 

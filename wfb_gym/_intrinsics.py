@@ -77,13 +77,12 @@ def _copy_record(typing: Any, target: Any, source: Any) -> Any:
         raise errors.TypingError("copy_record: expected two aligned records of the same type")
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-        byte, is_volatile = cgutils.voidptr_t, cgutils.false_bit
-        copy = builder.module.declare_intrinsic("llvm.memcpy", [byte, byte, _WORD])
-        to, origin = (builder.bitcast(value, byte) for value in values)
-        aligned = ir.ArgumentAttributes()
-        aligned.align = 8
-        arguments = [to, origin, ir.Constant(_WORD, target.size), is_volatile]
-        builder.call(copy, arguments, arg_attrs={0: aligned, 1: aligned})
+        words = ir.ArrayType(_WORD, target.size // 8).as_pointer()
+        to, origin = (builder.bitcast(value, words) for value in values)
+        for k in range(target.size // 8):
+            at = [ir.Constant(ir.IntType(32), 0), ir.Constant(ir.IntType(32), k)]
+            word = builder.load(builder.gep(origin, at, inbounds=True), align=8)
+            builder.store(word, builder.gep(to, at, inbounds=True), align=8)
         return context.get_dummy_value()
 
     return types.void(target, source), generate
@@ -95,9 +94,9 @@ def _copy_record_in_python(target: Any, source: Any) -> None:
 
 
 copy_record: Callable[[Any, Any], None] = _copy_record_in_python if _IS_PLAIN else _copy_record
-"""Copy a record to another one of the same type.
+"""Copy a record to another one of the same type, word by word.
 
-Unlike in an assignment, the compiler knows that records are aligned to 8 bytes.
+An assignment assumes no alignment, so a GPU would copy byte by byte.
 """
 
 

@@ -43,4 +43,4 @@ def _vector_env(entry: str, num_envs: int, *, device: str | None = None, **kwarg
         raise DependencyNotInstalled(
             "device: expected PyTorch, which is not installed; run `pip install 'wfb_gym[train]'`"
         ) from None
-    return DeviceVectorEnv(env_class, num_envs, device, **kwargs)
+    return DeviceVectorEnv(env_class, num_envs, str(device), **kwargs)

@@ -1,5 +1,8 @@
 """Batches on a device give the same results as on the CPU; the kernel runs on the CPU here."""
 
+import copy
+import pickle
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -12,6 +15,7 @@ import torch
 from experiments.device import batch_on_cpu, play_both
 from tests.support.pages import page, run_blocks
 from wfb_gym.device.batch import DeviceBatch
+from wfb_gym.device.building import ptx_of
 from wfb_gym.device.lowering import KernelError
 from wfb_gym.envs.kernel import Autoreset
 from wfb_gym.generating import Generated
@@ -82,14 +86,47 @@ def test_an_action_outside_the_space_is_reported_once(envs: Any) -> None:
     before = envs.get_state()
     actions = torch.zeros(8, dtype=torch.int64)
     actions[5] = envs.single_action_space.n
-    envs.step(actions)
+    _, rewards, terminations, _, infos = envs.step(actions)
+    assert (rewards[5], terminations[5], infos["illegal_action"][5]) == (0.0, False, True)
+    envs.step(torch.zeros(8, dtype=torch.int64))  # the error is not forgotten
     with pytest.raises(ValueError, match=r"environment 5: expected 0\.\."):
         envs.check()
+    envs.set_state(before)
+    envs.step(actions)
+    with pytest.raises(ValueError, match="environment 5"):
+        envs.get_state()
     after = envs.get_state()
     size = len(before["envs"]) // 8
     assert after["envs"][5 * size : 6 * size] == before["envs"][5 * size : 6 * size]
-    with pytest.raises(ValueError, match=r"shape \(8,\), found torch\.int64 of shape \(7,\)"):
-        envs.step(actions[:7])
+    for wrong, found in (
+        (actions[:7], r"found torch\.int64 of shape \(7,\)"),
+        (actions.bool(), r"found torch\.bool of shape \(8,\)"),
+        (actions.numpy(), "expected a tensor, found ndarray"),
+    ):
+        with pytest.raises(ValueError, match=found):
+            envs.step(wrong)
+
+
+@pytest.mark.slow
+def test_batches_are_not_copied(envs: Any) -> None:
+    for copied in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="use get_state and set_state"):
+            copied(envs)
+
+
+@pytest.mark.slow
+def test_a_damaged_cache_is_compiled_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, envs: Any
+) -> None:
+    monkeypatch.setattr("wfb_gym.device.building.CACHE_FOLDER", tmp_path)
+    arguments = envs.batch.arguments
+    ptx = ptx_of(arguments, "sm_90")
+    (file,) = (tmp_path / "device").glob("*.ptx")
+    whole = file.read_bytes()
+    for damaged in (b"", whole[:-1], whole.replace(b"add", b"sub")):
+        file.write_bytes(damaged)
+        assert ptx_of(arguments, "sm_90") == ptx
+        assert file.read_bytes() == whole
 
 
 @pytest.mark.slow
@@ -102,7 +139,7 @@ def test_a_reset_may_be_partial() -> None:
     disabled.reset(seed=2)
     disabled.step(disabled.action_masks().to(torch.uint8).argmax(1))
     before = disabled.get_state()["envs"]
-    disabled.reset(options={"reset_mask": np.array([False, True, False, False])})
+    disabled.reset(options={"reset_mask": torch.tensor([False, True, False, False])})
     after, size = disabled.get_state()["envs"], len(before) // 4
     same = [before[k : k + size] == after[k : k + size] for k in range(0, len(before), size)]
     assert same == [True, False, True, True]

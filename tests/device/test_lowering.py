@@ -56,13 +56,14 @@ def test_an_emulated_kernel_runs_the_function_once_for_each_member(folder: Path)
     assert kernel.failure() == 0
 
 
-def test_an_error_names_the_member_once(folder: Path) -> None:
-    numbers = np.array([1.0, -1.0, 1.0])
+@pytest.mark.parametrize(("value", "failure"), [(-1.0, -2), (0.0, 2)])
+def test_a_failure_names_the_member_once(folder: Path, value: float, failure: int) -> None:
+    numbers = np.array([1.0, value, 1.0])
     module, machine, words = linked(folder, "multiply_and_add", CPU, numbers)
     kernel = EmulatedKernel(module, machine, tuple(words))
     kernel.bind(words, 3)()
-    assert (kernel.failure(), kernel.failure()) == (2, 0)
-    assert numbers.tolist() == [1.1, -1.0, 1.1]  # the other members ran
+    assert (kernel.failure(), kernel.failure()) == (failure, 0)
+    assert numbers.tolist() == [1.1, value, 1.1]  # the other members ran
 
 
 def test_ptx_rounds_after_each_operation(folder: Path) -> None:
@@ -73,13 +74,15 @@ def test_ptx_rounds_after_each_operation(folder: Path) -> None:
     assert "fma" not in ptx
 
 
-@pytest.mark.parametrize("instruction", ["fma.rn.f64", "add.ftz.f32", "sqrt.approx.f32"])
+@pytest.mark.parametrize("instruction", ["fma.rn.f64", "add.ftz.f32", "sqrt.approx.f32", "mul.f64"])
 def test_inexact_instructions_are_rejected(instruction: str) -> None:
     class Machine:
         def emit_assembly(self, _: object) -> str:
             return f"\t{instruction} \t%fd1, %fd2, %fd3;"
 
-    with pytest.raises(KernelError, match=r"exact arithmetic, found (fma\.|\.ftz|\.approx)"):
+    with pytest.raises(
+        KernelError, match=r"exact arithmetic, found (fma\.|\.ftz|\.approx|mul\.f64)"
+    ):
         to_ptx(None, Machine())
 
 

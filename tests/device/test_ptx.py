@@ -68,7 +68,8 @@ def test_steps_equal_the_cpu_and_every_access_is_aligned(translated: Translated)
 
 def test_an_action_outside_the_action_space_changes_nothing(translated: Translated) -> None:
     _, kernel, device = translated
-    actions = device.reset(range(device.num_envs)).action_mask.to(torch.uint8).argmax(1)
+    mask = device.reset(range(device.num_envs)).action_mask
+    actions = (mask * torch.arange(mask.shape[1])).argmax(1)  # 0 could start the same episode again
     for outside in (-1, device.host.codec.n):
         actions[5] = outside
         before = device._words.clone()
@@ -76,9 +77,9 @@ def test_an_action_outside_the_action_space_changes_nothing(translated: Translat
         changed = (device._words != before).any(0)
         assert changed.any()
         assert not changed[5]
-        assert kernel.failure() == 1 + 5
+        assert kernel.failure() == -1 - 5
     device.step(actions)
-    with pytest.raises(ValueError, match=f"action {outside} of environment 5: expected 0"):
+    with pytest.raises(ValueError, match="action of environment 5: expected 0"):
         device.check()
 
 

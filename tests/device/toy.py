@@ -14,23 +14,25 @@ Numbers = NDArray[np.float64]
 
 
 def multiply_and_add(member: int, factor: float, added: Numbers, numbers: Numbers) -> bool:
-    """Change one number; a negative one is an error."""
+    """Change one number; a negative one is invalid, and 0 is an error."""
     if numbers[member] < 0.0:
-        raise ValueError("numbers: expected no negative one")
+        return True
+    if numbers[member] == 0.0:
+        raise ValueError("numbers: expected no 0")
     numbers[member] = numbers[member] * factor + added[member % added.shape[0]]
-    return True
+    return False
 
 
 def allocate(member: int, factor: float, added: Numbers, numbers: Numbers) -> bool:
     """Use an allocator."""
     numbers[member] = np.empty(member + 1)[0] * factor + added[0]
-    return True
+    return False
 
 
 def exponentiate(member: int, factor: float, added: Numbers, numbers: Numbers) -> bool:
     """Call the C library."""
     numbers[member] = factor ** numbers[member] + added[0]
-    return True
+    return False
 
 
 FUNCTIONS = (multiply_and_add, allocate, exponentiate)

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -25,8 +24,8 @@ class CompileOptions:
 
     Attributes:
         into: compile from scratch into this folder, for a wheel and any common processor.
-        gpu: compile the kernels of archmage-duel and the-winds-unbound for this generation of
-            NVIDIA GPUs instead, for example sm_90. No GPU is needed, but PyTorch is.
+        gpu: instead, compile the kernels of archmage-duel and the-winds-unbound against veteran for
+            this generation of NVIDIA GPUs, for example sm_90. No GPU is needed, but PyTorch is.
     """
 
     into: Path | None = option(None, metavar="FOLDER")
@@ -74,14 +73,19 @@ def _compile_side_by_side() -> None:
 
 def _compile_kernels(processor: str) -> None:
     """Compile the kernels of a duel and of the largest battle for a GPU."""
-    if not re.fullmatch(r"sm_\d+a?", processor):
-        raise UsageError(f"--gpu: expected a generation such as sm_90, found {processor!r}")
     try:
         from wfb_gym.device.batch import DeviceBatch
+        from wfb_gym.device.lowering import PROCESSORS
     except ModuleNotFoundError as missing:
         raise UsageError(f"--gpu: expected PyTorch, found no module {missing.name}") from None
     from wfb_gym.device.building import ptx_of
 
+    known = [f"sm_{each}" for each in PROCESSORS]
+    if processor not in known:
+        raise UsageError(
+            f"--gpu: expected one of {', '.join(known)} (the last is for newer GPUs, too), "
+            f"found {processor!r}"
+        )
     for scenario in ("archmage-duel", "the-winds-unbound"):
         for seat in (0, 1):
             arguments = DeviceBatch(2, scenario, seat=seat, device="cpu").arguments

@@ -27,6 +27,8 @@ from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.players.interface import Opponent
 
+_INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64)
+
 
 class DeviceStep(NamedTuple):
     """The results of a step. Every step overwrites the same tensors."""
@@ -118,7 +120,7 @@ class DeviceBatch:
             self._empty((len(host.new_step().final), host.layout.size), torch.float32),
         )
         self._zeroed = torch.from_numpy(host.layout.zeroed).to(self.device)
-        self._kept: list[torch.Tensor] = []  # tensors whose addresses the kernel has
+        self._buffers: list[torch.Tensor] = []  # their addresses are arguments of the kernel
         self.arguments = self._arguments()
         self._threads, self._registers = threads, registers
         if self.device.type == "cuda":
@@ -138,14 +140,17 @@ class DeviceBatch:
     def _launch(self) -> Callable[[], None]:
         return self.kernel.bind(variables(self.arguments), self.num_envs)
 
+    def __reduce_ex__(self, _: Any) -> Any:
+        raise TypeError("DeviceBatch: cannot be copied or pickled; use get_state and set_state")
+
     def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def _placed(self, array: NDArray[Any]) -> Address:
+    def _copy_to_device(self, array: NDArray[Any]) -> Address:
         """Copy an array to the device."""
         data = np.frombuffer(array.tobytes(), np.uint8)
         tensor = torch.from_numpy(data.copy()).to(self.device)
-        self._kept.append(tensor)
+        self._buffers.append(tensor)
         return Address(tensor.data_ptr(), array.shape, array.itemsize)
 
     def _arguments(self) -> list[Scalar]:
@@ -162,7 +167,7 @@ class DeviceBatch:
 
         def place(array: Any, is_constant: bool) -> Any:
             plain = np.asarray(array)
-            return Constant(plain) if is_constant else self._placed(plain)
+            return Constant(plain) if is_constant else self._copy_to_device(plain)
 
         placed_game = game._replace(
             envs=Address(0, (0,), ENVIRONMENT.itemsize),
@@ -212,16 +217,22 @@ class DeviceBatch:
         """Play one learner action in every environment. Does not wait for the GPU.
 
         Args:
-            actions: integers (n,), on the device. If one is outside the action space, its
-                environment does not change, and the next `check` raises an error.
+            actions: signed integers (n,), on the device. If one is outside the action space, its
+                environment does not change, its reward is 0, and the next `check` raises an error.
 
         Raises:
             ValueError: if the shape or dtype is wrong.
         """
-        if actions.shape != self._actions.shape or actions.is_floating_point():
+        if not isinstance(actions, torch.Tensor):
+            raise ValueError(f"actions: expected a tensor, found {type(actions).__name__}")
+        if actions.shape != self._actions.shape or actions.dtype not in _INTEGERS:
             raise ValueError(
-                f"actions: expected integers of shape ({self.num_envs},), "
+                f"actions: expected signed integers of shape ({self.num_envs},), "
                 f"found {actions.dtype} of shape {tuple(actions.shape)}"
+            )
+        if actions.device != self._actions.device:
+            raise ValueError(
+                f"actions: expected a tensor on {self._actions.device}, found {actions.device}"
             )
         self._actions.copy_(actions)
         self._launch()
@@ -229,20 +240,20 @@ class DeviceBatch:
         return self.step_results
 
     def check(self) -> None:
-        """Wait for the device, and raise an error if a step failed since the last call.
+        """Wait for the current stream, and raise an error if a step failed since the last call.
 
         Raises:
             ValueError: if an action was outside the action space.
             KernelError: if the rules raised an error, which is a fault in this package.
         """
-        if member := self.kernel.failure():
-            action = int(self._actions[member - 1])
-            if not 0 <= action < self.host.codec.n:
-                raise ValueError(
-                    f"action {action} of environment {member - 1}: "
-                    f"expected 0..{self.host.codec.n - 1}"
-                )
-            raise KernelError(f"device: the step of environment {member - 1} failed")
+        failure = self.kernel.failure()
+        if failure < 0:
+            raise ValueError(
+                f"action of environment {-failure - 1}: expected 0..{self.host.codec.n - 1}, "
+                "found another in a step since the last check"
+            )
+        if failure > 0:
+            raise KernelError(f"device: the step of environment {failure - 1} failed")
 
     def download(self) -> None:
         """Copy the environments and masks to `host`."""
@@ -258,7 +269,8 @@ class DeviceBatch:
             Their observations and masks. The other tensors are zero.
         """
         raw = np.frombuffer(self.host.envs.tobytes(), np.int64).reshape(self.num_envs, WORDS)
-        self._words.copy_(torch.from_numpy(np.ascontiguousarray(raw.T)))
+        self._words.copy_(torch.from_numpy(raw.T.copy()))
+        self.kernel.failure()  # of a step before
         for tensor in self.step_results[2:]:
             tensor.zero_()
         out = self.host.observe()
@@ -299,13 +311,16 @@ def _validated_device(name: str) -> torch.device:
     """
     try:
         device = torch.device(name)
-    except RuntimeError:
+    except (RuntimeError, TypeError):
         device = torch.device("meta")
     if device.type not in ("cpu", "cuda"):
         raise ValueError(f'device: expected "cuda", "cuda:0" and so on or "cpu", found {name!r}')
-    if device.type == "cuda" and not torch.cuda.is_available():
+    if device.type == "cpu":
+        return device
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if count <= (device.index or 0):
         raise KernelError(
-            f"device: expected a GPU that PyTorch can use for {name!r}, found none; "
-            "without device=, environments run on the CPU"
+            f"device: expected a GPU that PyTorch can use for {str(name)!r}, "
+            f"found {count or 'none'}; without device=, environments run on the CPU"
         )
-    return device
+    return torch.empty(0, device=device).device  # with its index

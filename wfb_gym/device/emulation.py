@@ -35,6 +35,6 @@ class EmulatedKernel:
         return lambda: self._function(given, members, ctypes.byref(self._failure))
 
     def failure(self) -> int:
-        """Return 0, or 1 + a member whose function raised an error since the last call."""
+        """Return a failure since the last call; see `wfb_gym.device.lowering.Kernel`."""
         found, self._failure.value = self._failure.value, 0
         return found

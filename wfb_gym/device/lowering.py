@@ -6,9 +6,10 @@ record layouts and order of arithmetic as the code for the CPU. LLVM does not fu
 with additions unless it is asked to, and GPUs round float64 as IEEE 754 requires, so the results
 are equal to the last bit.
 
-A kernel calls a function ``f(member, *arguments, *scratch)`` once for each member. Constant
-arguments are part of the kernel: numbers, and arrays marked with `Constant`. The optimiser then
-removes the rules and observation blocks that a scenario does not use.
+A kernel calls a function ``f(member, *arguments, *scratch)`` once for each member, which in this
+package is an environment. The function returns whether its input is invalid. Constant arguments are
+part of the kernel: numbers, and arrays marked with `Constant`. The optimiser then removes the rules
+and observation blocks that a scenario does not use.
 """
 
 import re
@@ -22,12 +23,14 @@ from numpy.typing import NDArray
 GPU_TRIPLE = "nvptx64-nvidia-cuda"
 ENTRY = "drive"
 """Name of the kernel."""
+PROCESSORS = (70, 72, 75, 80, 86, 87, 89, 90)
+"""Generations of GPUs that the PTX version has. Newer GPUs run the code of the last one."""
 _PTX_VERSION = "80"  # CUDA 12.0, the first version that supports all of sm_90
 _INLINING_THRESHOLD = 225  # LLVM's default at -O3
-_AVAILABLE = re.compile(r"llvm\.(?!(pow|powi|exp|exp2|exp10|log|log2|log10|sin|cos|tan)\.)")
+_AVAILABLE = re.compile(r"llvm\.(?!(powi?|(exp|log)(2|10)?|a?(sin|cos|tan)h?|sincos)\.)")
 """Declared functions that become PTX instructions. LLVM aborts at functions of a C library."""
-_INEXACT = re.compile(r"\bfma\.|\.ftz|\.approx")
-"""PTX instructions that round differently from a CPU."""
+_INEXACT = re.compile(r"\bfma\.|\.ftz|\.approx|\b(?:add|sub|mul|div)\.f(?:32|64)")
+"""PTX instructions that round differently from a CPU, or that may be fused to such ones."""
 
 
 class KernelError(RuntimeError):
@@ -46,7 +49,12 @@ class Kernel(Protocol):
         """
 
     def failure(self) -> int:
-        """Return 0, or 1 + a member whose function raised an error since the last call."""
+        """Return a failure since the last call, and forget it.
+
+        Returns:
+            0 without a failure, 1 + the member if its function raised an error, or -1 - the member
+            if its function returned True, for invalid input.
+        """
 
 
 class Constant(NamedTuple):
@@ -137,8 +145,9 @@ def target_machine(triple: str, processor: str) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     is_gpu = triple == GPU_TRIPLE
+    features = f"+ptx{_PTX_VERSION}" if is_gpu else llvm.get_host_cpu_features().flatten()
     return llvm.Target.from_triple(triple).create_target_machine(
-        cpu=processor, features=f"+ptx{_PTX_VERSION}" if is_gpu else "", opt=3, jit=not is_gpu
+        cpu=processor, features=features, opt=3, jit=not is_gpu
     )
 
 
@@ -267,11 +276,17 @@ work:
   %raised = alloca ptr
 {loads}
   %status = {call}
-  %failed = icmp ne i32 %status, 0
-  br i1 %failed, label %fail, label %done
-fail:
   %number = add i64 %member, 1
-  store i64 %number, ptr %failure
+  %failed = icmp ne i32 %status, 0
+  br i1 %failed, label %fail, label %returned
+returned:
+  %value = load i8, ptr %result
+  %is_invalid = icmp ne i8 %value, 0
+  br i1 %is_invalid, label %fail, label %done
+fail:
+  %negative = sub i64 0, %number
+  %code = select i1 %failed, i64 %number, i64 %negative
+  store i64 %code, ptr %failure
   br label %done
 done:
   ret void
@@ -295,9 +310,15 @@ work:
   %status = {call}
   %number = add i64 %member, 1
   %failed = icmp ne i32 %status, 0
-  br i1 %failed, label %fail, label %next
+  br i1 %failed, label %fail, label %returned
+returned:
+  %value = load i8, ptr %result
+  %is_invalid = icmp ne i8 %value, 0
+  br i1 %is_invalid, label %fail, label %next
 fail:
-  store i64 %number, ptr %failure
+  %negative = sub i64 0, %number
+  %code = select i1 %failed, i64 %number, i64 %negative
+  store i64 %code, ptr %failure
   br label %next
 next:
   br label %loop

@@ -11,8 +11,10 @@ from wfb_gym.device.batch import DeviceBatch, DeviceStep
 from wfb_gym.envs.specs import plain_spec
 from wfb_gym.envs.vector import MagicPhaseVectorEnv
 
-_ON_CPU = {"strict": False, "copy": True, "final_infos": True, "render_mode": None}
+_ON_CPU = {"strict": False, "render_mode": None}
 """Arguments of the environment on the CPU that a device does not have, with their defaults."""
+_ALWAYS = {"copy": False, "final_infos": False}
+"""Arguments of the environment on the CPU that a device always has."""
 
 
 class DeviceVectorEnv(VectorEnv[torch.Tensor, torch.Tensor, torch.Tensor]):
@@ -42,6 +44,9 @@ class DeviceVectorEnv(VectorEnv[torch.Tensor, torch.Tensor, torch.Tensor]):
         for name, default in _ON_CPU.items():
             if kwargs.get(name, default) != default:
                 raise ValueError(f"{name}: expected no value with device=, found {kwargs[name]!r}")
+        for name, value in _ALWAYS.items():
+            if kwargs.setdefault(name, value) != value:
+                raise ValueError(f"{name}: expected {value} with device=, found {kwargs[name]!r}")
         self._env = env = env_class(num_envs, **kwargs)
         self.batch = DeviceBatch.of(env.batch, device)
         self.num_envs, self.limits, self.seat = num_envs, env.limits, env.seat
@@ -57,7 +62,7 @@ class DeviceVectorEnv(VectorEnv[torch.Tensor, torch.Tensor, torch.Tensor]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Start episodes; see `MagicPhaseVectorEnv.reset`.
+        """Start episodes; see `MagicPhaseVectorEnv.reset`. ``reset_mask`` may be a tensor.
 
         Returns:
             Observations, float32 (n, size), and infos with ``action_mask``, bool (n, actions), and
@@ -65,6 +70,9 @@ class DeviceVectorEnv(VectorEnv[torch.Tensor, torch.Tensor, torch.Tensor]):
         """
         if self.batch.host.is_reset:
             self.batch.download()
+        mask = (options or {}).get("reset_mask")
+        if isinstance(mask, torch.Tensor):
+            options = {"reset_mask": mask.cpu().numpy()}
         self._env.reset(seed=seed, options=options)
         out = self.batch.upload()
         return out.observations, self._infos(out)

@@ -62,7 +62,7 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
     own: Environment,
     work: WorkSpace,
 ) -> bool:
-    """Run an operation on one environment.
+    """Run an operation on one environment, which has no external opponent.
 
     Neighbouring threads access neighbouring words, as GPUs require for full speed. Therefore, the
     environments are stored by word: the first word of every environment, then the second word of
@@ -80,23 +80,24 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
         work: scratch space.
 
     Returns:
-        Whether the environment awaits an external opponent.
-
-    Raises:
-        ValueError: if the action is outside the action space. The environment is not changed.
+        Whether the action is outside the action space. If so, the environment is not changed, and
+        the results are a reward of 0 and an illegal action.
     """
     if operation == Operation.STEP and not 0 <= actions[member] < out.masks.shape[1]:
-        raise ValueError("action: outside the action space")
+        out.rewards[member] = 0.0
+        out.terminations[member] = False
+        out.illegal[member] = True
+        return True
     _gather(own, words, member, 0, _HISTORY)
     if game.notes:
         _gather(own, words, member, _HISTORY, _AFTER_HISTORY)
     _gather(own, words, member, _AFTER_HISTORY, WORDS)
-    waits = drive_member(operation, member, member, own, actions, game, view, out, work)
+    drive_member(operation, member, member, own, actions, game, view, out, work)
     _scatter(own, words, member, 0, _HISTORY)
     if game.notes:
         _scatter(own, words, member, _HISTORY, _AFTER_HISTORY)
     _scatter(own, words, member, _AFTER_HISTORY, WORDS)
-    return bool(waits)
+    return False
 
 
 def thread_arguments() -> tuple[Any, ...]:
