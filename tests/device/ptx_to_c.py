@@ -139,7 +139,7 @@ def _number(text: str, kind: str) -> str:
     if re.fullmatch("0f[0-9A-F]{8}|0d[0-9A-F]{16}", text):
         bits = f"0x{text[2:]}ULL"
         return f"as_{kind}({bits})" if is_float else f"({kind}){bits}"
-    if re.fullmatch(r"-?\d+|0x[0-9A-F]+U", text) and not is_float:
+    if re.fullmatch(r"-?\d+|0x[0-9a-fA-F]+U", text) and not is_float:
         return f"({kind}){int(text.rstrip('U'), 0) % 2**64:#x}ULL"
     if text in _SPECIAL and kind == "u32":
         return _SPECIAL[text]
@@ -171,7 +171,21 @@ def _convert(expression: str, to: str, origin: str, result: str, operand: str) -
 def _unpack(bits: str, low: str, high: str, operand: str) -> str:
     """Translate the split of a register into two halves."""
     number = _number(operand, f"b{bits}")
-    return f"{_register(low)} = {number}; {_register(high)} = {number} >> {int(bits) // 2};"
+    halves = {low: number, high: f"{number} >> {int(bits) // 2}"}
+    return " ".join(f"{_register(each)} = {c};" for each, c in halves.items() if each != "_")
+
+
+def _pack(bits: str, result: str, low: str, high: str) -> str:
+    """Translate the concatenation of two halves."""
+    half = int(bits) // 2
+    low, high = _number(low, f"b{half}"), _number(high, f"b{half}")
+    return f"{_register(result)} = (u64){high} << {half} | {low};"
+
+
+def _add_pairs(result: str, first: str, second: str) -> str:
+    """Translate the addition of two pairs of 16-bit integers."""
+    a, b = _number(first, "u32"), _number(second, "u32")
+    return f"{_register(result)} = (({a} >> 16) + ({b} >> 16)) << 16 | (u16)({a} + {b});"
 
 
 def _access(kind: str, names: str, place: str) -> tuple[str, list[tuple[str, str]]]:
@@ -203,6 +217,8 @@ _INSTRUCTIONS: tuple[tuple[str, Callable[..., str]], ...] = (
     (r"call\.uni (\w+), \(([\w, ]+)\)", "{}({});".format),
     (r"call\.uni \((\w+)\), (\w+), \(([\w, ]+)\)", "{1}({0}, {2});".format),
     (r"mov\.b(32|64) \{(\S+), (\S+)\}, (\S+)", _unpack),
+    (r"mov\.b(32|64) (\S+), \{(\S+), (\S+)\}", _pack),
+    (r"add\.[su]16x2 (\S+), (\S+), (\S+)", _add_pairs),
     (rf"ld{_SPACES}\.([bsu]\d+) (\S+|\{{.+\}}), \[(\S+)\]", _load),
     (rf"st{_SPACES}\.([bsu]\d+) \[(\S+)\], (\S+|\{{.+\}})", _store),
     (r"cvt\.([su]\d+)\.([su]\d+) (\S+), (\S+)", partial(_convert, "({to}){0}")),

@@ -197,6 +197,10 @@ CASES = (
     Case("st.v2.b8 [%rd4+6], {1, %rs1};\nld.b16 %rs9, [%rd4+6];", 0x3401, 0x1234),
     Case("st.b64 [%rd4], %rd1;\nld.v2.b32 {%r5, %r9}, [%rd4];", -1, LOW >> 31 << 32 | 5 | -(2**32)),
     Case("mov.b32 {%rs5, %rs9}, %r1;", 0x1234, 0x12345678),
+    Case("mov.b64 {_, %r9}, %rd1;", 0x1234, 0x1234_0000_0005),
+    Case("mov.b32 %r9, {%rs1, %rs2};", 0xFFFE8001 - 2**32, 0x8001, -2),
+    Case("add.s16x2 %r9, %r1, %r2;", 0x00020001, 0x0003FFFF, 0xFFFF0002 - 2**32),
+    Case("prmt.b32 %r9, %r1, 0, 0xaaa2U;", 0xFFFFFFB4 - 2**32, 0x00B45678),
     Case("mov.b64 %rd5, bytes;\nadd.s64 %rd5, %rd5, 3;\nld.global.nc.s8 %rd9, [%rd5+-1];", -1),
     Case("ld.global.b64 %rd5, [places$1+8];\nld.global.nc.b64 %rd9, [%rd5];", 0x8000000004FF0201),
     # control flow
