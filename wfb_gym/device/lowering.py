@@ -243,7 +243,8 @@ def _wrapper(
     template = _GPU_WRAPPER if is_gpu else _CPU_WRAPPER
     return template.format(
         constants="\n".join(constants), declaration=f'declare i32 @"{function}"({kinds})',
-        entry=ENTRY, words=max(1, count), loads="\n".join(loads), call=call,
+        entry=ENTRY, words=max(1, count), loads="\n".join(loads),
+        checked_call=_CHECKED_CALL.format(call=call, end="done" if is_gpu else "next"),
     )  # fmt: skip
 
 
@@ -254,6 +255,20 @@ def _number(argument: Scalar) -> str:
     return str(argument.value)
 
 
+_CHECKED_CALL = """  %status = {call}
+  %number = add i64 %member, 1
+  %failed = icmp ne i32 %status, 0
+  br i1 %failed, label %fail, label %returned
+returned:
+  %value = load i8, ptr %result
+  %is_invalid = icmp ne i8 %value, 0
+  br i1 %is_invalid, label %fail, label %{end}
+fail:
+  %negative = sub i64 0, %number
+  %code = select i1 %failed, i64 %number, i64 %negative
+  store i64 %code, ptr %failure
+  br label %{end}"""
+"""Calls the function and stores a failure."""
 _GPU_WRAPPER = """
 {constants}
 {declaration}
@@ -275,19 +290,7 @@ work:
   %result = alloca i64
   %raised = alloca ptr
 {loads}
-  %status = {call}
-  %number = add i64 %member, 1
-  %failed = icmp ne i32 %status, 0
-  br i1 %failed, label %fail, label %returned
-returned:
-  %value = load i8, ptr %result
-  %is_invalid = icmp ne i8 %value, 0
-  br i1 %is_invalid, label %fail, label %done
-fail:
-  %negative = sub i64 0, %number
-  %code = select i1 %failed, i64 %number, i64 %negative
-  store i64 %code, ptr %failure
-  br label %done
+{checked_call}
 done:
   ret void
 }}
@@ -307,19 +310,7 @@ loop:
   %is_member = icmp ult i64 %member, %members
   br i1 %is_member, label %work, label %done
 work:
-  %status = {call}
-  %number = add i64 %member, 1
-  %failed = icmp ne i32 %status, 0
-  br i1 %failed, label %fail, label %returned
-returned:
-  %value = load i8, ptr %result
-  %is_invalid = icmp ne i8 %value, 0
-  br i1 %is_invalid, label %fail, label %next
-fail:
-  %negative = sub i64 0, %number
-  %code = select i1 %failed, i64 %number, i64 %negative
-  store i64 %code, ptr %failure
-  br label %next
+{checked_call}
 next:
   br label %loop
 done:
