@@ -123,7 +123,6 @@ def add_options(parser: argparse.ArgumentParser, options: type[Any]) -> None:
     A bool field, which defaults to False, becomes a flag without a value. A tuple field's flag can
     be repeated, or takes several values if `nargs` is given. Help texts come from the "Attributes:"
     section in the docstring.
-
     """
     hints, meanings = get_type_hints(options), _meanings(options)
     places: dict[str, Any] = {}

@@ -22,11 +22,12 @@ from wfb_gym.device.lowering import (
 from wfb_gym.encoding.limits import Limits
 from wfb_gym.envs.batch import Batch
 from wfb_gym.envs.device_thread import WORDS
-from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, BatchStep, Operation
+from wfb_gym.envs.kernel import ENVIRONMENT, Autoreset, BatchStep
 from wfb_gym.envs.scenario_set import ScenarioLike
 from wfb_gym.opponents.dispatch import Scripted
 from wfb_gym.players.interface import Opponent
 
+_THREADS, _REGISTERS = 128, 128
 _INTEGERS = (torch.int8, torch.int16, torch.int32, torch.int64)
 
 
@@ -85,8 +86,8 @@ class DeviceBatch:
         mode: Autoreset = Autoreset.SAME_STEP,
         points_per_reward: float = 100.0,
         device: str = "cuda",
-        threads: int = 128,
-        registers: int = 128,
+        threads: int = _THREADS,
+        registers: int = _REGISTERS,
     ) -> None:
         _validated_device(device)  # before the scenarios are loaded
         host = Batch(
@@ -99,7 +100,7 @@ class DeviceBatch:
     def of(cls, host: Batch, device: str) -> Self:
         """Return a batch with the arguments of a `Batch`, which becomes its `host`."""
         batch = cls.__new__(cls)
-        batch._set_up(host, device, 128, 128)  # noqa: SLF001 - an instance of this class
+        batch._set_up(host, device, _THREADS, _REGISTERS)  # noqa: SLF001 - an instance of this class
         return batch
 
     def _set_up(self, host: Batch, device: str, threads: int, registers: int) -> None:
@@ -189,10 +190,7 @@ class DeviceBatch:
                          out.illegal, out.final)
         )  # fmt: skip
         words = Address.of(self._words.view(-1))
-        step = int(Operation.STEP)
-        return list(
-            flatten((step, Address.of(self._actions), words, placed_game, placed_view, results))
-        )
+        return list(flatten((Address.of(self._actions), words, placed_game, placed_view, results)))
 
     def reset(
         self, seeds: Sequence[int | None] = (), chosen: NDArray[np.bool_] | None = None

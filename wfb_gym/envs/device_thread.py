@@ -1,4 +1,4 @@
-"""The function that each thread of a GPU runs: an operation on one environment.
+"""The function that each thread of a GPU runs: a step of one environment.
 
 `wfb_gym.device` compiles it. The step itself is `wfb_gym.envs.kernel.drive_member`, which the CPU
 runs, too.
@@ -51,9 +51,8 @@ def _scatter(own: Environment, words: NDArray[np.int64], member: int, first: int
 
 
 @jit(forceinline=False)
-def drive_thread(  # noqa: PLR0913 - as `drive_member`
+def drive_thread(
     member: int,
-    operation: int,
     actions: NDArray[np.int64],
     words: NDArray[np.int64],
     game: BatchGame,
@@ -62,7 +61,7 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
     own: Environment,
     work: WorkSpace,
 ) -> bool:
-    """Run an operation on one environment, which has no external opponent.
+    """Play an action in one environment, which has no external opponent.
 
     Neighbouring threads access neighbouring words, as GPUs require for full speed. Therefore, the
     environments are stored by word: the first word of every environment, then the second word of
@@ -70,7 +69,6 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
 
     Args:
         member: index of the environment.
-        operation: RESET, STEP or OBSERVE.
         actions: the learner's actions, int64 (n,).
         words: the environments, int64 (WORDS * n,), changed in place.
         game: scenarios and opponents. `game.envs` is not used.
@@ -83,7 +81,7 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
         Whether the action is outside the action space. If so, the environment is not changed, and
         the results are a reward of 0 and an illegal action.
     """
-    if operation == Operation.STEP and not 0 <= actions[member] < out.masks.shape[1]:
+    if not 0 <= actions[member] < out.masks.shape[1]:
         out.rewards[member] = 0.0
         out.terminations[member] = False
         out.illegal[member] = True
@@ -92,7 +90,7 @@ def drive_thread(  # noqa: PLR0913 - as `drive_member`
     if game.notes:
         _gather(own, words, member, _HISTORY, _AFTER_HISTORY)
     _gather(own, words, member, _AFTER_HISTORY, WORDS)
-    drive_member(operation, member, member, own, actions, game, view, out, work)
+    drive_member(Operation.STEP, member, member, own, actions, game, view, out, work)
     _scatter(own, words, member, 0, _HISTORY)
     if game.notes:
         _scatter(own, words, member, _HISTORY, _AFTER_HISTORY)
@@ -116,4 +114,4 @@ def thread_arguments() -> tuple[Any, ...]:
     )  # fmt: skip
     actions, words = np.zeros(1, np.int64), np.zeros(WORDS, np.int64)
     own, work = new_records(Environment, 1)[0], new_work_spaces()[0]
-    return int64(0), int64(0), actions, words, game, view, out, own, work
+    return int64(0), actions, words, game, view, out, own, work
