@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.engine.facts import mean_if_all_pass
 from tests.support.builders import Game, aimed, army, known, lasting, spell, unit, wizard
 from tests.support.builders import game as new_game
 from tests.support.playing import table_of
@@ -256,6 +257,16 @@ def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
     battle.play([FIRST_DICE + 2, (6, 6)])
     battle.roll(1)  # another marker, and two phases left
     assert_shown(battle, {"own spell 1 worth": 3 / 4 * dearest})
+
+
+def test_a_comet_in_play_is_worth_the_victory_points_that_it_will_score() -> None:
+    foes = army(units=[unit("Boyz", 20)])
+    rules = {"scoring": "victory_points", "panic": False}
+    battle = new_game(army(wizard(4, COMET)), foes, phases=2, rules=rules)
+    battle.works(COMET["name"], "Boyz")
+    expected = mean_if_all_pass(battle)
+    assert expected > 0.0
+    assert_shown(battle, {"own spell 1 worth": expected / 100})
 
 
 def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:

@@ -5,7 +5,19 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import PASS, Data, Game, army, game, lasting, miscast, spell, wizard
+from tests.support.builders import (
+    PASS,
+    Data,
+    Game,
+    aimed,
+    army,
+    game,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
 from wfb_gym.engine import actions
 from wfb_gym.engine.state import Node
 
@@ -17,13 +29,14 @@ def free(
     limit: str = "any",
     items: Sequence[str] = (),
     effects: Sequence[Data] = (),
+    units: Sequence[Data] = (),
     **keys: Any,
 ) -> Game:
     """Miscast Bolt (8+) with two of four dice; the opponent may cast."""
     mage = wizard(2, spell("Bolt", 8), spell("Second", 8), items=list(items))
     house = miscast({"kind": "free_spell", "limit": limit}, *effects)
     house["rules"].update(keys.pop("rules", {}))
-    battle = game(army(mage), army(*foes), **house, **keys)
+    battle = game(army(mage, units=list(units)), army(*foes), **house, **keys)
     battle.miscast()
     return battle
 
@@ -92,6 +105,20 @@ def test_a_spell_in_play_cannot_be_the_free_spell(recast: str, allowed: bool) ->
     if allowed:
         assert battle.can_cast("Curse", 1)
         assert not battle.can_cast("Curse", 0)
+
+
+def test_its_aim_is_forgotten_when_the_row_continues() -> None:
+    """The hit that follows is rolled."""
+    bolt = aimed("Cheap", damage={"hits": "1", "strength": 4}, target="enemy_unit")
+    hit = {"kind": "caster_hit", "strength": 4}
+    battle = free(wizard(2, bolt, name="Foe"), effects=[hit], units=[unit()])
+    battle.nominate("Cheap")
+    battle.aim("Spears")
+    assert battle.state.free_aim > 0
+    battle.act(PASS)
+    battle.resolve(battle.chance_outcomes()[0][0])  # wounds
+    check(battle, node=Node.ROLL_HIT)
+    assert battle.state.free_aim == 0
 
 
 def test_it_can_be_dispelled_in_a_later_phase_and_not_at_the_end_of_this_one() -> None:

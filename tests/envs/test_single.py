@@ -179,6 +179,13 @@ def test_an_unseeded_run_can_be_repeated_by_its_np_random() -> None:
     assert same(episode(env, None), episode(twin, None))
 
 
+def test_rendering_without_a_mode_warns() -> None:
+    env = raw(CASTER)
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match=r"render\(\) was called without a render_mode"):
+        assert env.render() is None
+
+
 def test_options_are_ignored() -> None:
     env = raw(CASTER)
     plain = env.reset(seed=9)[0]

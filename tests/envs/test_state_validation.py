@@ -244,6 +244,11 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
         lambda states: (states["node"] == Node.NOMINATE) & (states["castable"] > 0),
         "lock", Lock.BATTLE_END, r"castable: expected no spell of a wizard that cannot cast now",
     ),
+    "a wizard without a level": (
+        "border-skirmish",
+        lambda states: (states["node"] == Node.NOMINATE) & (states["castable"] > 0),
+        "level", 0, r"castable: expected no spell of a wizard that cannot cast now",
+    ),
     "a cast without dice": (
         "border-skirmish", at_node(Node.TARGET), "power", 0,
         r"spell: expected a spell that its wizard can cast now, found \d+",

@@ -26,11 +26,13 @@ from wfb_gym.players.network import PolicyNetwork, load_network, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 
+from . import network_answers
 from .asking import Asked, met
 from .damage import count_rejected
 
 DUEL = "archmage-duel"
-SHAPES = ("flat", "entities")
+SHAPES = network_answers.SHAPES
+ANSWERS = json.loads(network_answers.FILE.read_text(encoding="utf-8"))
 
 
 def network_for(scenario: str | Scenario, seat: int, shape: str, width: int = 16) -> PolicyNetwork:
@@ -97,6 +99,23 @@ def test_every_point_of_a_comet_has_a_chance() -> None:
     view = View(battle.packed_scenarios, 0, network.limits)
     observations, masks = view.show(np.zeros(1, np.int64), states_of(battle))
     assert np.array_equal(probabilities_of(network, observations, masks) > 0.0, masks)
+
+
+@pytest.mark.parametrize("key", network_answers.KEYS)
+def test_networks_answer_as_before(key: str) -> None:
+    for wanted, found in zip(ANSWERS[key], network_answers.answers(key), strict=True):
+        assert found == pytest.approx(wanted, abs=3e-5)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_new_network_is_nearly_indifferent(shape: str) -> None:
+    torch.manual_seed(0)
+    for name, seat in ((DUEL, 0), ("border-skirmish", 1)):
+        shown = met(name, seat, num_envs=4)
+        network = PolicyNetwork(fit(pack(load_scenario(name)), seat), shape, 16)
+        chances = probabilities_of(network, shown.observations, shown.masks)
+        times_count = chances * shown.masks.sum(1, keepdims=True)
+        assert times_count[shown.masks] == pytest.approx(1.0, abs=0.1)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -18,6 +18,7 @@ from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import HiddenGame, TooLarge, regret_matching, solve, solve_hidden
+from wfb_gym.solver.public_tree import PublicExpansion
 
 from .small import scenario, uniform
 
@@ -177,6 +178,9 @@ def test_a_game_may_start_later() -> None:
 def test_too_large_a_tree_is_rejected() -> None:
     with pytest.raises(TooLarge, match="public histories"):
         HiddenGame(SCENARIOS["three spells"], max_bytes=100_000)
+    for known_bytes, limit in ((None, 100_000), (7, 7)):
+        expansion = PublicExpansion(SCENARIOS["scrolls"], 100_000, known_bytes=known_bytes)
+        assert expansion.graph.max_bytes == limit
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,18 @@ def test_the_effort_of_a_sample_is_that_of_its_groups_positions_and_steps() -> N
     assert sample.effort == pytest.approx(effort, rel=1e-9)
 
 
+def test_a_count_is_extrapolated_from_its_growth() -> None:
+    """The growth g between the last two samples gives the factor g ** g, with g at most 4."""
+    sample = sampling.sample_once(start(load_scenario("apprentice")))._replace(exact=False)
+    for numbers, left, factor in (
+        ([50.0, 100.0], 0, 2.0**2), ([100.0, 90.0], 0, 100 / 90), ([30.0, 100.0], 0, 4.0**4),
+        ([100.0], 0, 4.0**4), ([50.0, 100.0], 3, 4.0**4 * 2**3),
+    ):  # fmt: skip
+        samples = [sample._replace(number=each, left=left) for each in numbers]
+        assert sampling.estimate_count(samples) == pytest.approx(numbers[-1] * factor)
+    assert sampling.estimate_count([sample._replace(exact=True)]) == sample.number
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param("seventh-edition-duel", marks=pytest.mark.slow), "two-wizards"]
 )

@@ -1,6 +1,7 @@
 """The graph's arrays: growth, pausing and resuming, lookups, sweeps."""
 
 import threading
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -129,6 +130,17 @@ def test_a_search_over_the_limit_continues_with_a_higher_one(
     assert by_key(positions) == by_key(expected)
     if threads > 1:
         _check_order(positions, battle)
+
+
+def test_a_search_needs_exactly_the_memory_of_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny(monkeypatch)
+    made = small("a duel")
+    needed = explored(made, merging=True)[0].bytes
+    for room in [*np.linspace(needed // 9, needed, 6, endpoint=False, dtype=int), needed]:
+        positions = GameGraph(pack(made), int(room), merging=True)
+        with nullcontext() if room == needed else pytest.raises(TooLarge):
+            positions.explore(start(made).state)
+        assert positions.bytes <= room
 
 
 def test_unreachable_positions_are_solved_on_request(monkeypatch: pytest.MonkeyPatch) -> None:

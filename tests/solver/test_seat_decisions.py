@@ -235,6 +235,22 @@ def test_policies_are_asked_about_few_decisions_at_a_time(monkeypatch: pytest.Mo
     assert np.array_equal(again._actions, table._actions)
 
 
+def test_policies_are_asked_only_about_decisions_that_they_reach() -> None:
+    solution = solved("a duel")
+    asked: dict[str, int] = {}
+
+    def counted(policy: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def answer(observations: Observations, masks: Masks) -> Any:
+            asked[name] = asked.get(name, 0) + len(masks)
+            return policy(observations, masks)
+
+        return answer
+
+    for name, policy in (("uniform", uniform), ("highest", highest)):
+        solver.evaluate(solution, counted(policy, name), "random")
+    assert asked["highest"] < asked["uniform"] / 2
+
+
 def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
     solution = solved("several wizards")
     for seat in (0, 1):

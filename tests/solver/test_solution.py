@@ -1,6 +1,7 @@
 """Solutions: values of positions and actions, best actions, and policies over observations."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -143,8 +144,29 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
     everything = solver.solve(whole, horizon=9)
     assert everything.value == solver.solve(whole).value
     assert everything.value != solver.solve(whole, horizon=1).value
-    with pytest.raises(ValueError, match="horizon of 1 or more phases, found 0"):
-        solver.solve(whole, horizon=0)
+
+
+def test_a_horizon_of_one_phase() -> None:
+    two = small("two phases")
+    assert solver.solve(two, horizon=1).value == solver.solve(two.first_phases(1)).value
+
+
+def nothing(positions: Positions) -> Floats:
+    return np.zeros(len(positions))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"horizon": 0}, "horizon of 1 or more phases, found 0"),
+        ({"leaf_values": nothing}, "expected a horizon with leaf_values, found none"),
+        ({"horizon": 1, "leaf_values": nothing, "cache": True}, "leaf_values or cache=True, found"),
+        ({"battle": start(small("a duel")), "cache": True}, "a battle or cache=True, found both"),
+    ],
+)
+def test_incompatible_options_are_rejected(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        solver.solve(small("a duel"), **options)
 
 
 def test_progress_counts_nodes_and_states_count_decisions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -235,16 +257,8 @@ def test_leaf_values_are_requested_once_for_new_positions_only() -> None:
     assert near.value == value
 
 
-def test_options_incompatible_with_leaf_values_are_rejected(tmp_path: Path) -> None:
+def test_leaf_values_are_finite_and_solutions_with_them_not_saved(tmp_path: Path) -> None:
     whole = small("three phases with locks")
-
-    def nothing(positions: Positions) -> Floats:
-        return np.zeros(len(positions))
-
-    with pytest.raises(ValueError, match="expected a horizon with leaf_values, found none"):
-        solver.solve(whole, leaf_values=nothing)
-    with pytest.raises(ValueError, match="expected leaf_values or cache=True, found both"):
-        solver.solve(whole, horizon=1, leaf_values=nothing, cache=True)
     for wrong in (lambda _: np.zeros(1), lambda k: np.full(len(k), np.nan)):
         with pytest.raises(ValueError, match=r"leaf values: expected \d+ finite numbers"):
             solver.solve(whole, horizon=1, leaf_values=wrong)

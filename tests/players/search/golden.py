@@ -74,13 +74,19 @@ def values_of(name: str) -> list[dict[str, Any]]:
             "estimate": estimate_phase(battle.packed, battle.state, battle.state.phase, WORK[0]),
             "phase-search": _by_code(phase_search.action_values(battle)),
             "expectimax": _by_code(expectimax.action_values(battle)),
+            "phase-search plays": _choice(phase_search, battle),
         }
         if len(rows) < SEARCHED:
-            chosen = np.zeros(1, np.int64)
-            mcts._choose(position_of(battle), chosen)
-            row |= {"search": _by_code(search.action_values(battle)), "mcts": int(chosen[0])}
+            row["search"] = _by_code(search.action_values(battle))
+            row |= {"search plays": _choice(search, battle), "mcts": _choice(mcts, battle)}
         rows.append(row)
     return rows
+
+
+def _choice(agent: PhaseSearchAgent | PlySearchAgent | MctsAgent, battle: Battle) -> int:
+    chosen = np.zeros(1, np.int64)
+    agent._choose(position_of(battle), chosen)
+    return int(chosen[0])
 
 
 def _by_code(values: dict[int, float]) -> dict[str, float]:

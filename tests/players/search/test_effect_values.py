@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.support.builders import army, game, known, miscast, spell, unit, wizard
-from wfb_gym.players.search.effect_values import RESISTED, aim_value, best_use
+from tests.support.builders import aimed, army, game, known, miscast, spell, unit, wizard
+from wfb_gym.players.search.effect_values import RESISTED, aim_at_once, aim_value, best_use
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.scenario.sizes import ARMIES, SPELLS
 
@@ -18,6 +18,19 @@ def test_the_less_resistant_of_two_equal_targets_is_better() -> None:
     assert values[1] > 0.0
     assert values[0] == pytest.approx((1.0 - 2 * RESISTED) * values[1])
     assert best_use(battle.packed, battle.state, 0, 0, ONE_PHASE) == (1, values[1])
+
+
+def test_only_spells_that_heal_give_back_wounds() -> None:
+    captain = wizard(1, name="Captain", wounds=3, points=90)
+    blessing = aimed("Blessing", target="friendly_unit", worth={"points": 7.0})
+    mage = wizard(4, known("Healing Hand"), blessing)
+    battle = game(army(mage, captain), army())
+    battle.state.wounds[0, 1] = 1
+    for name, points in (("Healing Hand", 60.0), ("Blessing", 7.0)):
+        spell, found = battle.spell(name), {}
+        for aim in range(battle.packed.armies[0].spells[spell].n_aims):
+            found[aim] = aim_at_once(battle.packed, battle.state, 0, spell, aim)
+        assert max(found.values()) == pytest.approx(points)
 
 
 def test_values_do_not_depend_on_positions_seen_before() -> None:
