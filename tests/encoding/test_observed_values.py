@@ -263,10 +263,14 @@ def test_a_comet_in_play_is_worth_the_victory_points_that_it_will_score() -> Non
     foes = army(units=[unit("Boyz", 20)])
     rules = {"scoring": "victory_points", "panic": False}
     battle = new_game(army(wizard(4, COMET)), foes, phases=2, rules=rules)
-    battle.works(COMET["name"], "Boyz")
-    expected = mean_if_all_pass(battle)
+    in_play = battle.copy()
+    in_play.works(COMET["name"], "Boyz")
+    expected = mean_if_all_pass(in_play)
     assert expected > 0.0
-    assert_shown(battle, {"own spell 1 worth": expected / 100})
+    battle.nominate(COMET["name"])
+    battle.aim("Boyz")
+    for each in (battle, in_play):
+        assert_shown(each, {"own spell 1 worth": expected / 100})
 
 
 def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:

@@ -84,6 +84,8 @@ CASES = [
          spells=[BOLT, SECOND, lasting(in_play=True)], in_play={"Veil", "Curse"}),
     case("all in play", effect("in_play_ends", whose="all"), others=[WARD], enemy=GLARE,
          in_play=set()),
+    case("one wound is enough for a lock", effect("locked", until="battle_end"),
+         mage={"wounds": 1}, castable=set()),
     case("it succeeds beyond dispelling", effect("spell_succeeds"), points=10, node=Node.NOMINATE,
          enemy=army(items=["Dispel Scroll"])),
     case("it succeeds and stays", effect("spell_succeeds"), points=3, in_play={"Bolt"},

@@ -414,8 +414,11 @@ def test_the_models_at_the_start_are_kept_only_while_a_test_may_need_them() -> N
 def test_the_last_phase_forgets_irrelevant_flight() -> None:
     assert fled(False, phases=2).is_over
     mute = wizard(2, name="Seer", unit=SPEARS, leadership=5)
-    for seers, kept in ((mute, False), (seer(), True), (mute | {"items": [SCROLL]}, True)):
-        battle = fled(False, phase=2, phases=3, foe=host(seers))
+    with_scroll, apart = mute | {"items": [SCROLL]}, wizard(2, strike("Dart", "D6"), name="Apart")
+    for seers, kept in (
+        ([mute], False), ([seer()], True), ([with_scroll], True), ([mute, apart], False)
+    ):  # fmt: skip
+        battle = fled(False, phase=2, phases=3, foe=host(*seers))
         check(battle, fleeing=FLED if kept else set())
 
 

@@ -249,6 +249,11 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
         lambda states: (states["node"] == Node.NOMINATE) & (states["castable"] > 0),
         "level", 0, r"castable: expected no spell of a wizard that cannot cast now",
     ),
+    "a bound spell of a wizard that cannot use it": (
+        "the-crooked-mile",
+        lambda states: (states["node"] == Node.TARGET) & (states["castable"] == 0),
+        "wounds", 0, r"spell: expected a spell that its wizard can cast now, found 13",
+    ),
     "a cast without dice": (
         "border-skirmish", at_node(Node.TARGET), "power", 0,
         r"spell: expected a spell that its wizard can cast now, found \d+",

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import wfb_gym
-from tests.support.builders import Data, Game, aimed, army, spell, unit, wizard
+from tests.support.builders import Data, Game, aimed, army, known, spell, unit, wizard
 from tests.support.builders import game as new_game
 from tests.support.playing import play_randomly
 from wfb_gym.engine.actions import FIRST_CAST, PASS
 from wfb_gym.engine.battle import Battle
+from wfb_gym.engine.spell_values import expected_points_at
 from wfb_gym.engine.state import Node
 from wfb_gym.engine.targets import can_aim
 from wfb_gym.opponents.values import WOUND_WEIGHT, value_if_cast, value_with_flight
@@ -73,6 +74,14 @@ def test_flight_is_valued_by_its_chance_times_the_lost_magic() -> None:
     battle.resolve(4)  # the test is certain: further wounds add nothing
     found = value_with_flight(battle.packed, battle.state, 0, 0, 0)
     assert found == pytest.approx(estimated[0] - flight, 1e-3)
+
+
+def test_a_comet_makes_no_unit_flee_in_this_phase() -> None:
+    foes = unit("Spears", 16, leadership=5), unit("Guard", 16)
+    battle = fight(*foes, spells=(known("The Comet of Casandora"),), wizards=[led()])
+    for aim in range(2):
+        expected = expected_points_at(battle.packed, battle.state, 0, 0, aim, WOUND_WEIGHT)
+        assert value_with_flight(battle.packed, battle.state, 0, 0, aim) == expected > 0.0
 
 
 @pytest.mark.parametrize("panic", [False, True])

@@ -98,6 +98,12 @@ def test_a_spell_in_play_lies_on_its_target(
     assert record.armies[0].spells[0].in_play_aim == len(expected)
 
 
+def test_a_spell_in_play_of_the_second_army_lies_on_its_target() -> None:
+    lies = {"duration": "remains_in_play", "in_play": True, "in_play_on": "Boyz"}
+    curse = cursed(target="enemy_unit", worth={"points_per_phase": 3.0}, **lies)
+    assert packed(army(units=[GUARD, BOYZ]), curse).armies[1].spells[0].in_play_aim == 2
+
+
 def test_aims_rank_by_expected_points_then_by_order() -> None:
     """Toughness 4 is wounded on 4+: 8.75 points; Toughness 3 on 3+: 14; two equal ones."""
     units = [BOYZ, GUARD, {**GUARD, "name": "Others"}, {**GUARD, "name": "Dear", "points": 9.0}]

@@ -136,6 +136,7 @@ def test_large_estimates_are_capped(monkeypatch: Patch) -> None:
 
 
 def test_an_estimate_is_readable() -> None:
+    assert estimation.size_text(3 << 10) == "3 KiB"
     expected = estimation.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
     size, _, causes = str(expected).partition(", most of them from ")
     assert (size, causes) == ("about 2.6 million positions in 91 MiB", "the 9 spells open or not")

@@ -69,11 +69,16 @@ def answered(policy: Any, seat: int) -> float:
     return solver.best_response(solved("a duel"), policy, seat).value
 
 
+ONE_SPELL = scenario(
+    army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1),
+    army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0),
+    **miscast(),
+)
+"""One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
+
+
 def test_mixed_policies_are_counted_as_mixed() -> None:
-    """One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
-    caster = army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1)
-    reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0)
-    solution = solver.solve(scenario(caster, reader, **miscast()))
+    solution = solver.solve(ONE_SPELL)
     for cast, read in product((0.0, 0.5, 1.0), (0.0, 0.25, 1.0)):
         value = solver.evaluate(solution, mixed(1.0 - cast), mixed(1.0 - read))
         assert value == pytest.approx(cast * 4 / 6 * 9 * (1.0 - read), abs=1e-6)
@@ -262,7 +267,7 @@ def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
 
 
 def test_a_table_knows_only_its_own_observations() -> None:
-    solution = solved("a duel")
+    solution = solver.solve(small("a bound spell"))
     policy = solution.policy(0)
     decisions = SeatDecisions(solution.full, 0)
     observations, masks = decisions.observe(decisions.nodes)

@@ -196,6 +196,14 @@ def test_phase_search_decides_if_there_are_too_many_outcomes(seat: int) -> None:
     assert small_search.action_values(battle) == ExpectimaxAgent(1).action_values(battle)
 
 
+def test_a_search_of_too_many_outcomes_is_left_to_phase_search() -> None:
+    battle = start(small("a duel"))
+    first, second = np.zeros((2, 1), np.int64)
+    PlySearchAgent(1, max_transitions=1)._choose(position_of(battle), first)
+    PhaseSearchAgent()._choose(position_of(battle), second)
+    assert first == second
+
+
 class ExactValues:
     """Values positions like the solver."""
 
