@@ -259,18 +259,33 @@ def test_a_comet_is_worth_its_expected_points_in_the_remaining_phases() -> None:
     assert_shown(battle, {"own spell 1 worth": 3 / 4 * dearest})
 
 
+def test_a_comet_lies_on_no_target() -> None:
+    foes = [unit(f"{x}", 20, position=[x, 30.0], facing=180.0) for x in (16.0, 28.0)]
+    curse = aimed("Curse", duration="remains_in_play", worth={"points_per_phase": 1.0})
+    mage = wizard(4, COMET, curse, position=[24.0, 4.0])
+    field = {"width": 48.0, "depth": 48.0}
+    battle = new_game(army(mage), army(units=foes), battlefield=field, phases=3)
+    battle.act(FIRST_CAST)
+    battle.act(battle.legal_actions()[0])
+    battle.play([FIRST_DICE + 4, (6, 6, 2, 3)])
+    assert_shown(battle, {"own spell 1 in play": 1, "own spell 1 lies on": 0}, 0)
+
+
 def test_a_comet_in_play_is_worth_the_victory_points_that_it_will_score() -> None:
-    foes = army(units=[unit("Boyz", 20)])
-    rules = {"scoring": "victory_points", "panic": False}
-    battle = new_game(army(wizard(4, COMET)), foes, phases=2, rules=rules)
-    in_play = battle.copy()
-    in_play.works(COMET["name"], "Boyz")
-    expected = mean_if_all_pass(in_play)
-    assert expected > 0.0
-    battle.nominate(COMET["name"])
-    battle.aim("Boyz")
-    for each in (battle, in_play):
-        assert_shown(each, {"own spell 1 worth": expected / 100})
+    """Without flight, because Panic tests belong to the phase in which it lands."""
+    expected = 0.0
+    for panic in (False, True):
+        rules = {"scoring": "victory_points", "panic": panic}
+        foes = army(units=[unit("Boyz", 20)])
+        battle = new_game(army(wizard(4, COMET)), foes, phases=2, rules=rules)
+        in_play = battle.copy()
+        in_play.works(COMET["name"], "Boyz")
+        expected = expected or mean_if_all_pass(in_play)
+        assert expected > 0.0
+        battle.nominate(COMET["name"])
+        battle.aim("Boyz")
+        for each in (battle, in_play):
+            assert_shown(each, {"own spell 1 worth": expected / 100})
 
 
 def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:

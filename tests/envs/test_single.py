@@ -186,6 +186,16 @@ def test_rendering_without_a_mode_warns() -> None:
         assert env.render() is None
 
 
+def test_a_restored_position_is_rendered() -> None:
+    env = raw(CASTER, render_mode="ansi")
+    env.reset(seed=0)
+    state, text = env.get_state(), env.render()
+    env.step(int(env.action_masks().nonzero()[0][-1]))
+    assert env.render() != text
+    env.set_state(state)
+    assert env.render() == text
+
+
 def test_options_are_ignored() -> None:
     env = raw(CASTER)
     plain = env.reset(seed=9)[0]

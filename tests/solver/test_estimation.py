@@ -99,6 +99,15 @@ def test_a_larger_game_is_estimated(name: str) -> None:
     assert 1 / 5 < expected.bytes / solution.bytes < 5
 
 
+def test_positions_that_a_sample_misses_are_estimated_from_the_hits_of_others() -> None:
+    """Each of 3,000 positions follows three positions, half of which were expanded."""
+    hits = np.random.default_rng(0).binomial(3, 0.5, 3000)
+    hits = hits[hits > 0]
+    assert len(hits) < 2700
+    represented = sampling._represented_counts(hits, 2.0 * hits)
+    assert represented.sum() == pytest.approx(3000, rel=0.05)
+
+
 def test_the_same_scenario_gets_the_same_estimate() -> None:
     assert solver.estimate(two_wizards()) == estimated("two-wizards")
 

@@ -20,6 +20,14 @@ def test_the_less_resistant_of_two_equal_targets_is_better() -> None:
     assert best_use(battle.packed, battle.state, 0, 0, ONE_PHASE) == (1, values[1])
 
 
+def test_targets_of_a_cast_have_their_own_values() -> None:
+    foes = army(units=[unit("Few", 2), unit("Many", 20)], dispel_dice=2)
+    battle = game(army(wizard(4, known("Fire Ball"))), foes)
+    battle.nominate("Fire Ball")
+    values = PhaseSearchAgent().action_values(battle)
+    assert 0.0 < values[battle.code("Few")] < values[battle.code("Many")]
+
+
 def test_only_spells_that_heal_give_back_wounds() -> None:
     captain = wizard(1, name="Captain", wounds=3, points=90)
     blessing = aimed("Blessing", target="friendly_unit", worth={"points": 7.0})
