@@ -27,6 +27,7 @@ HEAD = """\
 # Episodes of {name}: {scenario} against {opponent}, written by `python -m tests.envs.golden`.
 # A line is a call: action; reward; mask; hash of the observation; what is not 0 in it by name
 # (only where the position is the first of its kind here).
+# Hash of the bounds of all numbers: {bounds}
 """
 
 
@@ -86,10 +87,16 @@ def choices(seed: int) -> Callable[[NDArray[np.float32], NDArray[Any]], int]:
     return choose
 
 
+def _hash(numbers: NDArray[np.float32]) -> str:
+    return sha256(np.round(numbers, 4).astype("<f4").tobytes()).hexdigest()[:12]
+
+
 def transcript(name: str, scenario: str, game: Played) -> str:
     """Return the episodes of some seeds, or their beginnings."""
     env = raw(name, scenario=scenario, opponent=game.opponent)
-    lines = [HEAD.format(name=name, scenario=scenario, opponent=game.opponent)]
+    space = env.observation_space
+    bounds = _hash(np.stack([space.low, space.high]))
+    lines = [HEAD.format(name=name, scenario=scenario, opponent=game.opponent, bounds=bounds)]
     meanings = env.action_meanings()
     kinds = int(env.batch.layout.offsets[0].own_phase) + 1  # the node, and whose phase it is
     nodes: set[bytes] = set()
@@ -103,10 +110,9 @@ def transcript(name: str, scenario: str, game: Played) -> str:
                 continue
             mask = "".join(str(int(bit)) for bit in step.mask)
             observation = step.observation
-            digest = sha256(np.round(observation, 4).astype("<f4").tobytes()).hexdigest()[:12]
             what = "reset" if step.action < 0 else meanings[step.action]
             end = "; end" if step.terminated else ""
-            lines.append(f"  {what}; {step.reward + 0.0:.6f}; {mask}; {digest}{end}\n")
+            lines.append(f"  {what}; {step.reward + 0.0:.6f}; {mask}; {_hash(observation)}{end}\n")
             kind = observation[:kinds].tobytes()
             if game.named and kind not in nodes:
                 nodes.add(kind)
