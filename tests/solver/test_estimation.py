@@ -104,7 +104,7 @@ def test_positions_that_a_sample_misses_are_estimated_from_the_hits_of_others() 
     hits = np.random.default_rng(0).binomial(3, 0.5, 3000)
     hits = hits[hits > 0]
     assert len(hits) < 2700
-    represented = sampling._represented_counts(hits, 2.0 * hits)
+    represented = sampling._represented_counts(hits, hits / 0.5)
     assert represented.sum() == pytest.approx(3000, rel=0.05)
 
 

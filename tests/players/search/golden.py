@@ -24,11 +24,11 @@ from wfb_gym.players.search.phase_search import PhaseSearchAgent
 from wfb_gym.players.search.ply_search import PlySearchAgent
 
 from ...solver.small import SMALL, small
-from .positions import positions, scenario_of
+from .positions import BATTLES, positions, scenario_of
 
 FILE = Path(__file__).with_name("golden.json")
 SCENARIOS = (
-    *SMALL, "apprentice", "hidden-duel", "phase-500:17", "phase-500:19", "phase-500:2",
+    *SMALL, *BATTLES, "apprentice", "hidden-duel", "phase-500:17", "phase-500:19", "phase-500:2",
     "phase-500:5", "phase-7e:1", "small:1", "small:2", "small:3",
 )  # fmt: skip
 """Scenarios whose values take seconds without compiled code."""

@@ -3,11 +3,9 @@
 If casualties have no later effect, a battle of several phases is played optimally.
 """
 
-from typing import Any
-
 import pytest
 
-from tests.support.builders import Data, army, lasting, miscast, spell, unit, wizard
+from tests.support.builders import army, miscast, spell, unit, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -17,46 +15,8 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame
 
-from ...solver.small import scenario, start
-
-HARMLESS = miscast({"kind": "points_lost", "points": 20.0})
-BOLT, BEAM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0)
-READER = wizard(1, name="Reader", items=["Dispel Scroll"])
-WARD = lasting("Ward", 7, 0.0, worth_per_phase=12.0)
-CURSE = lasting("Curse", 6, 0.0, worth_per_phase=9.0)
-
-
-def battle_of(caster: Data, dispeller: Data, phases: int, **keys: Any) -> Scenario:
-    return scenario(caster, dispeller, phases=phases, **{**HARMLESS, **keys})
-
-
-BATTLES = {
-    "a scroll": battle_of(
-        army(wizard(2, BOLT, BEAM), power_dice=4), army(READER, dispel_dice=2), phases=5
-    ),
-    "two stones": battle_of(
-        army(wizard(2, BOLT, BEAM, items=["Power Stone", "Power Stone"]), power_dice=2),
-        army(dispel_dice=3),
-        phases=5,
-    ),
-    "spells in play": battle_of(
-        army(wizard(2, WARD, BOLT), power_dice=4, dispel_dice=2),
-        army(wizard(2, CURSE, BEAM), power_dice=3, dispel_dice=3),
-        phases=4,
-    ),
-    "all of it": battle_of(
-        army(wizard(2, WARD, BOLT, items=["Power Stone"]), power_dice=3, dispel_dice=2),
-        army(wizard(2, CURSE), READER, power_dice=3, dispel_dice=2),
-        phases=4,
-    ),
-    "miscasts that cost phases to come": battle_of(
-        army(wizard(2, BOLT, spell("Gift", 3, 1.0)), power_dice=6),
-        army(dispel_dice=2),
-        phases=5,
-        **miscast({"kind": "locked", "until": "six"}),
-    ),
-}
-
+from ...solver.small import start
+from .positions import BATTLES, BEAM, BOLT, READER, battle_of
 
 SLOW = [
     pytest.param(load_scenario(name).first_phases(phases), 99.8, id=name, marks=pytest.mark.slow)
