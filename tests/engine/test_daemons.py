@@ -23,6 +23,10 @@ def horrors(
     return game(side, army(units=[unit()]), phases=phases, **miscast(*effects))
 
 
+def test_the_focal_model_is_worth_a_model_of_its_unit() -> None:
+    assert horrors(wounds=2).packed.armies[0].wizards[0].points_per_wound == 15.0 / 2
+
+
 def test_the_unit_makes_the_dice_of_a_wizard_of_its_level() -> None:
     battle = horrors()
     assert battle.state.power == 2 + 2

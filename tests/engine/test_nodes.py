@@ -29,6 +29,8 @@ def test_rows_are_whole_and_situations_name_fields_of_a_state(node: Node) -> Non
     assert bool(spec.actions) == bool(spec.question) == bool(spec.meaning) == decides
     assert (spec.dice is not None) == bool(is_chance(node))
     assert bool(spec.situations) == (decides or node == Node.END)
+    between = node in (Node.SWAP_SPELL, Node.NOMINATE, Node.IN_PLAY, Node.STORE_DICE)
+    assert spec.is_between_casts == between
     assert (spec.again is not None) == (spec.part is NodeGroup.KEEPING)
     for each in spec.situations:
         assert {*each.needed, *each.allowed} <= set(State.__annotations__)

@@ -166,6 +166,7 @@ def test_generated_battles_are_drawn_in_each_episode() -> None:
 
 
 def test_arguments() -> None:
+    assert not any(view.limits.history for view in SelfPlayBatch(1, DUEL).views)
     turns = SelfPlayBatch(5, ("apprentice", DUEL))
     turns.reset(0)
     assert turns.playing.tolist() == [0, 1, 0, 1, 0]

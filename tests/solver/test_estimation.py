@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import army, spell, unit, wizard
+from tests.support.builders import aimed, army, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import STATE, Node
@@ -16,6 +16,7 @@ from wfb_gym.solver import estimation, game_graph, potential, sampling
 from wfb_gym.solver.game_graph import DEFAULT_BYTES, GameGraph
 
 from ..engine.test_comets import COMET, sky
+from ..engine.test_free_spell import free
 from .small import explored, scenario, small, start
 from .test_game_graph import tiny
 
@@ -136,7 +137,8 @@ def test_causes_use_the_scenarios_names() -> None:
     ("name", "whose"), [("two hits", "Mage"), ("a removed caster", "2 characters")]
 )
 def test_causes_name_the_only_wizard_or_count_them(name: str, whose: str) -> None:
-    assert f"wounds and levels of {whose}" in solver.estimate(small(name)).causes
+    causes = solver.estimate(small(name)).causes
+    assert {f"wounds and levels of {whose}", "the 2 spells open or not"} <= {*causes}
 
 
 def test_large_estimates_are_capped(monkeypatch: Patch) -> None:
@@ -236,11 +238,18 @@ def comet() -> Battle:
     return battle
 
 
+def free_spell() -> Battle:
+    """Return a battle in which a miscast gave the enemy a free spell with two targets."""
+    foe = wizard(2, aimed("Hex", damage={"hits": "1", "strength": 4}), name="Foe")
+    return free(foe, units=[unit("Spears", 2), unit("Bows", 2)])
+
+
 @pytest.mark.parametrize(
-    "name", ["seventh-edition-duel", "horrors-in-the-mist", "storm-council", "comet"]
+    "start",
+    ["seventh-edition-duel", "horrors-in-the-mist", "storm-council", comet, free_spell],
 )
-def test_potentials_fall_with_every_move_and_roll(name: str) -> None:
-    battle = comet() if name == "comet" else Battle(pack(load_scenario(name)))
+def test_potentials_fall_with_every_move_and_roll(start: Any) -> None:
+    battle = start() if callable(start) else Battle(pack(load_scenario(start)))
     packed = battle.packed_scenarios
     graph = GameGraph(packed, 2**40, merging=True)
     states = np.zeros(1, STATE)

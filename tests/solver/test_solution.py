@@ -148,6 +148,7 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
 
 def test_a_horizon_of_one_phase() -> None:
     two = small("two phases")
+    assert solver.solve(two, threads=1).value == solver.solve(two, horizon=2).value
     assert solver.solve(two, horizon=1).value == solver.solve(two.first_phases(1)).value
 
 

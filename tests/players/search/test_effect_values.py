@@ -28,6 +28,16 @@ def test_targets_of_a_cast_have_their_own_values() -> None:
     assert 0.0 < values[battle.code("Few")] < values[battle.code("Many")]
 
 
+def test_targets_of_a_free_spell_have_their_own_values() -> None:
+    foe = wizard(2, spell("Other", 5), known("Fire Ball"), name="Foe")
+    own = army(wizard(2, spell("Bolt", 8)), units=[unit("Few", 2), unit("Many", 20)])
+    battle = game(own, army(foe), **miscast({"kind": "free_spell", "limit": "any"}))
+    battle.miscast()
+    battle.nominate("Fire Ball")
+    values = PhaseSearchAgent().action_values(battle)
+    assert values[battle.code("Many")] < values[battle.code("Few")] < 0.0
+
+
 def test_only_spells_that_heal_give_back_wounds() -> None:
     captain = wizard(1, name="Captain", wounds=3, points=90)
     blessing = aimed("Blessing", target="friendly_unit", worth={"points": 7.0})
