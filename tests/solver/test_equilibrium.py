@@ -17,7 +17,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.solver import HiddenGame, TooLarge, regret_matching, solve, solve_hidden
+from wfb_gym.solver import HiddenGame, TooLarge, public_tree, regret_matching, solve, solve_hidden
 from wfb_gym.solver.public_tree import PublicExpansion
 
 from .small import scenario, uniform
@@ -173,6 +173,17 @@ def test_a_game_may_start_later() -> None:
         battle.play(moves)
         sizes.append(len(HiddenGame(secret, start=states_of(battle)).tree.arrays.mover))
     assert sizes[0] == sizes[1] > sizes[2] > 1
+
+
+def test_histories_do_not_depend_on_the_size_of_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for size in (public_tree._AT_ONCE, 7):
+        monkeypatch.setattr(public_tree, "_AT_ONCE", size)
+        game = HiddenGame(SCENARIOS["a scroll or none"])
+        nodes = np.arange(len(game.tree.arrays.mover))
+        found.append(game.histories.at(nodes).tobytes())
+    assert len(game.tree.parts) > 5
+    assert found[0] == found[1]
 
 
 def test_too_large_a_tree_is_rejected() -> None:
