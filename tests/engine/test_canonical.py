@@ -9,6 +9,7 @@ from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.canonical import canonicalize
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
+from wfb_gym.packing.records import Lock
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
 
@@ -111,6 +112,14 @@ def test_a_wizard_who_can_do_no_more_is_merged_with_a_dead_one(
     assert battle.node == Node.NOMINATE
     wounds = merged(battle).state.wounds[0]
     assert (wounds[0] > 0, wounds[1] == 0) == (True, is_merged)
+
+
+def test_a_lock_is_forgotten_once_no_spell_can_be_cast() -> None:
+    foe = army(wizard(2, spell("Reply")), dispel_dice=2)
+    battle = game(army(wizard(1, lasting("Ward")), power_dice=4), foe)
+    battle.state.lock[1, 0] = Lock.BATTLE_END
+    battle.works("Ward")
+    assert battle.state.lock[1, 0] == Lock.NONE
 
 
 def test_models_matter_while_a_later_spell_may_find_few_of_them() -> None:
