@@ -265,26 +265,30 @@ def test_a_comet_lies_on_no_target() -> None:
     mage = wizard(4, COMET, curse, position=[24.0, 4.0])
     field = {"width": 48.0, "depth": 48.0}
     battle = new_game(army(mage), army(units=foes), battlefield=field, phases=3)
-    battle.act(FIRST_CAST)
+    battle.nominate(COMET["name"])
     battle.act(battle.legal_actions()[0])
     battle.play([FIRST_DICE + 4, (6, 6, 2, 3)])
     assert_shown(battle, {"own spell 1 in play": 1, "own spell 1 lies on": 0}, 0)
 
 
-def test_a_comet_in_play_is_worth_the_victory_points_that_it_will_score() -> None:
-    """Without flight, because Panic tests belong to the phase in which it lands."""
-    expected = 0.0
-    for panic in (False, True):
+def test_expected_victory_points_of_a_comet_are_without_flight() -> None:
+    """Panic tests belong to the phase in which it lands."""
+
+    def begin(panic: bool) -> Game:
         rules = {"scoring": "victory_points", "panic": panic}
         foes = army(units=[unit("Boyz", 20)])
-        battle = new_game(army(wizard(4, COMET)), foes, phases=2, rules=rules)
-        in_play = battle.copy()
+        return new_game(army(wizard(4, COMET)), foes, phases=2, rules=rules)
+
+    battle = begin(panic=False)
+    battle.works(COMET["name"], "Boyz")
+    expected = mean_if_all_pass(battle)
+    assert expected > 0.0
+    for panic in (False, True):
+        being_cast, in_play = begin(panic), begin(panic)
+        being_cast.nominate(COMET["name"])
+        being_cast.aim("Boyz")
         in_play.works(COMET["name"], "Boyz")
-        expected = expected or mean_if_all_pass(in_play)
-        assert expected > 0.0
-        battle.nominate(COMET["name"])
-        battle.aim("Boyz")
-        for each in (battle, in_play):
+        for each in (being_cast, in_play):
             assert_shown(each, {"own spell 1 worth": expected / 100})
 
 

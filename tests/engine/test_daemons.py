@@ -23,7 +23,7 @@ def horrors(
     return game(side, army(units=[unit()]), phases=phases, **miscast(*effects))
 
 
-def test_the_focal_model_is_worth_a_model_of_its_unit() -> None:
+def test_the_focal_model_has_the_points_of_a_model_of_its_unit() -> None:
     assert horrors(wounds=2).packed.armies[0].wizards[0].points_per_wound == 15.0 / 2
 
 

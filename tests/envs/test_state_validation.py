@@ -252,7 +252,7 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
     "a bound spell of a wizard that cannot use it": (
         "the-crooked-mile",
         lambda states: (states["node"] == Node.TARGET) & (states["castable"] == 0),
-        "wounds", 0, r"spell: expected a spell that its wizard can cast now, found 13",
+        "wounds", 0, r"spell: expected a spell that its wizard can cast now, found \d+",
     ),
     "a cast without dice": (
         "border-skirmish", at_node(Node.TARGET), "power", 0,

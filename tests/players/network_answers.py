@@ -1,7 +1,8 @@
 """Answers of networks with given weights, at positions of battles that are played at random.
 
-`test_learned.py` computes them again, so that saved networks play as before. After an intended
-change, write them again and read the difference::
+`test_learned.py` computes them again, so that saved networks play as before. They also change with
+the rules, the observation and the random player. After an intended change, write them again and
+read the difference::
 
     python -m tests.players.network_answers
 """
@@ -9,6 +10,7 @@ change, write them again and read the difference::
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -33,15 +35,16 @@ def answers(key: str) -> list[list[float]]:
     """Return the value of each position, and the logarithms of the legal actions' probabilities."""
     name, seat, shape = key.split()
     network = PolicyNetwork(fit(pack(load_scenario(name)), int(seat)), shape, 8)
-    for number, weights in enumerate(network.parameters(), 1):
-        angles = number + torch.arange(weights.numel(), dtype=torch.float64)
-        spread = 2.0 * max(1, weights[0].numel()) ** -0.5
+    for parameter, weights in network.named_parameters():
+        angles = crc32(parameter.encode()) % 100 + torch.arange(weights.numel()).double() ** 2
+        spread = 2.0 * weights[0].numel() ** -0.5
         weights.data = (spread * torch.cos(angles)).float().reshape(weights.shape)
-    shown = met(name, int(seat), num_envs=4)
-    rows = np.flatnonzero(shown.masks.sum(1) > 1)[3::2][:ROWS]  # the first four are equal
-    observations, masks = (
-        torch.from_numpy(each[rows]) for each in (shown.observations, shown.masks)
-    )
+    shown = met(name, int(seat), steps=12, num_envs=8)
+    several = np.flatnonzero(shown.masks.sum(1) > 1)
+    _, first = np.unique(shown.observations[several], axis=0, return_index=True)
+    rows = several[np.sort(first)][:ROWS]
+    observations = torch.from_numpy(shown.observations[rows])
+    masks = torch.from_numpy(shown.masks[rows])
     with torch.no_grad():
         logs, values = network(observations, masks)
     return [

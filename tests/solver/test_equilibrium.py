@@ -189,6 +189,9 @@ def test_histories_do_not_depend_on_the_size_of_batches(monkeypatch: pytest.Monk
 def test_too_large_a_tree_is_rejected() -> None:
     with pytest.raises(TooLarge, match="public histories"):
         HiddenGame(SCENARIOS["three spells"], max_bytes=100_000)
+
+
+def test_positions_without_hidden_items_have_the_same_limit_or_their_own() -> None:
     for known_bytes, limit in ((None, 100_000), (7, 7)):
         expansion = PublicExpansion(SCENARIOS["scrolls"], 100_000, known_bytes=known_bytes)
         assert expansion.graph.max_bytes == limit

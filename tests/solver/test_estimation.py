@@ -76,11 +76,18 @@ def test_the_effort_of_a_sample_is_that_of_its_groups_positions_and_steps() -> N
     assert sample.effort == pytest.approx(effort, rel=1e-9)
 
 
+def test_a_sample_ends_when_its_effort_reaches_the_limit() -> None:
+    battle = start(load_scenario("archmage-duel"))
+    first = sampling._sample(battle, 64, 0.02)
+    assert sampling._sample(battle, 64, first.effort).effort == first.effort
+
+
 def test_a_count_is_extrapolated_from_its_growth() -> None:
-    """The growth g between the last two samples gives the factor g ** g, with g at most 4."""
+    """A growth g gives the factor g ** g; a growth above 3 counts as 4."""
     sample = sampling.sample_once(start(load_scenario("apprentice")))._replace(exact=False)
     for numbers, left, factor in (
         ([50.0, 100.0], 0, 2.0**2), ([100.0, 90.0], 0, 100 / 90), ([30.0, 100.0], 0, 4.0**4),
+        ([30.0, 90.0], 0, 3.0**3),
         ([100.0], 0, 4.0**4), ([50.0, 100.0], 3, 4.0**4 * 2**3),
     ):  # fmt: skip
         samples = [sample._replace(number=each, left=left) for each in numbers]
@@ -245,11 +252,11 @@ def free_spell() -> Battle:
 
 
 @pytest.mark.parametrize(
-    "start",
+    "begin",
     ["seventh-edition-duel", "horrors-in-the-mist", "storm-council", comet, free_spell],
 )
-def test_potentials_fall_with_every_move_and_roll(start: Any) -> None:
-    battle = start() if callable(start) else Battle(pack(load_scenario(start)))
+def test_potentials_fall_with_every_move_and_roll(begin: Any) -> None:
+    battle = begin() if callable(begin) else Battle(pack(load_scenario(begin)))
     packed = battle.packed_scenarios
     graph = GameGraph(packed, 2**40, merging=True)
     states = np.zeros(1, STATE)

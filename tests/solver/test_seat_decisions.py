@@ -69,16 +69,11 @@ def answered(policy: Any, seat: int) -> float:
     return solver.best_response(solved("a duel"), policy, seat).value
 
 
-ONE_SPELL = scenario(
-    army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1),
-    army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0),
-    **miscast(),
-)
-"""One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
-
-
 def test_mixed_policies_are_counted_as_mixed() -> None:
-    solution = solver.solve(ONE_SPELL)
+    """One die at 3+ for 9 points against a scroll; a miscast takes two dice."""
+    caster = army(wizard(1, spell("Bolt", 3, 9.0)), power_dice=1)
+    reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=0)
+    solution = solver.solve(scenario(caster, reader, **miscast()))
     for cast, read in product((0.0, 0.5, 1.0), (0.0, 0.25, 1.0)):
         value = solver.evaluate(solution, mixed(1.0 - cast), mixed(1.0 - read))
         assert value == pytest.approx(cast * 4 / 6 * 9 * (1.0 - read), abs=1e-6)
@@ -240,7 +235,7 @@ def test_policies_are_asked_about_few_decisions_at_a_time(monkeypatch: pytest.Mo
     assert np.array_equal(again._actions, table._actions)
 
 
-def test_policies_are_asked_only_about_decisions_that_they_reach() -> None:
+def test_a_pure_policy_is_asked_about_fewer_decisions_than_a_mixed_one() -> None:
     solution = solved("a duel")
     asked: dict[str, int] = {}
 

@@ -146,10 +146,13 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
     assert everything.value != solver.solve(whole, horizon=1).value
 
 
-def test_a_horizon_of_one_phase() -> None:
+def test_a_horizon_counts_from_the_start_without_a_battle() -> None:
     two = small("two phases")
-    assert solver.solve(two, threads=1).value == solver.solve(two, horizon=2).value
     assert solver.solve(two, horizon=1).value == solver.solve(two.first_phases(1)).value
+
+
+def test_one_thread_suffices() -> None:
+    assert solver.solve(small("a duel"), threads=1).value == solved("a duel").value
 
 
 def nothing(positions: Positions) -> Floats:
@@ -258,7 +261,7 @@ def test_leaf_values_are_requested_once_for_new_positions_only() -> None:
     assert near.value == value
 
 
-def test_leaf_values_are_finite_and_solutions_with_them_not_saved(tmp_path: Path) -> None:
+def test_leaf_values_must_be_finite_and_their_solution_is_not_saved(tmp_path: Path) -> None:
     whole = small("three phases with locks")
     for wrong in (lambda _: np.zeros(1), lambda k: np.full(len(k), np.nan)):
         with pytest.raises(ValueError, match=r"leaf values: expected \d+ finite numbers"):

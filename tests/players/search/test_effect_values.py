@@ -45,10 +45,10 @@ def test_only_spells_that_heal_give_back_wounds() -> None:
     battle = game(army(mage, captain), army())
     battle.state.wounds[0, 1] = 1
     for name, points in (("Healing Hand", 60.0), ("Blessing", 7.0)):
-        spell, found = battle.spell(name), {}
-        for aim in range(battle.packed.armies[0].spells[spell].n_aims):
-            found[aim] = aim_at_once(battle.packed, battle.state, 0, spell, aim)
-        assert max(found.values()) == pytest.approx(points)
+        index = battle.spell(name)
+        aims = range(battle.packed.armies[0].spells[index].n_aims)
+        found = [aim_at_once(battle.packed, battle.state, 0, index, aim) for aim in aims]
+        assert max(found) == pytest.approx(points)
 
 
 def test_values_do_not_depend_on_positions_seen_before() -> None:

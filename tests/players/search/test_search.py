@@ -196,14 +196,6 @@ def test_phase_search_decides_if_there_are_too_many_outcomes(seat: int) -> None:
     assert small_search.action_values(battle) == ExpectimaxAgent(1).action_values(battle)
 
 
-def test_a_search_of_too_many_outcomes_is_left_to_phase_search() -> None:
-    battle = start(small("a duel"))
-    first, second = np.zeros((2, 1), np.int64)
-    PlySearchAgent(1, max_transitions=1)._choose(position_of(battle), first)
-    PhaseSearchAgent()._choose(position_of(battle), second)
-    assert first == second
-
-
 class ExactValues:
     """Values positions like the solver."""
 
@@ -216,6 +208,30 @@ class ExactValues:
         for row in range(1, len(values)):
             values[row] = graph.values[graph.find(positions.states[row])]
         return values
+
+
+class RecordedValues:
+    """Values all positions with 0, and keeps them."""
+
+    def values_behind(self, positions: PositionArrays) -> NDArray[np.float64]:
+        self.states = [state.tobytes() for state in np.asarray(positions.states)]
+        return np.zeros(len(self.states))
+
+
+def test_a_search_of_too_many_outcomes_is_left_to_phase_search() -> None:
+    battle, values = start(small("a duel")), RecordedValues()
+    searched, left, phases = np.zeros((3, 1), np.int64)
+    PlySearchAgent(1, values=values)._choose(position_of(battle), searched)
+    PlySearchAgent(1, values=values, max_transitions=1)._choose(position_of(battle), left)
+    PhaseSearchAgent()._choose(position_of(battle), phases)
+    assert left == phases != searched
+
+
+def test_the_searched_position_is_not_valued_among_its_successors() -> None:
+    values, battle = RecordedValues(), start(small("a duel"))
+    PlySearchAgent(1, values=values).action_values(battle)
+    assert len(values.states) > 2
+    assert values.states.count(battle.key()) == 1
 
 
 @pytest.mark.parametrize("seat", [0, 1])
