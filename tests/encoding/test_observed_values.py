@@ -456,6 +456,7 @@ POWERS = [
         {"uses": 1, "reroll": {"of": "both", "changes_natural": True}},
         {"helps casts": 1.0, "helps dispels": 1.0, "changes natural": 1.0, "re-roll": 0.5},
     ),
+    ({"uses": 1, "reroll": {"of": "cast"}}, {"helps casts": 1.0, "re-roll": 0.5}),
     (
         {"uses": 1, "reroll": {"of": "both", "dice": "all"}},
         {"helps casts": 1.0, "helps dispels": 1.0, "re-roll": 1.0},

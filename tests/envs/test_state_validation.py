@@ -239,6 +239,11 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
         "phase_models", lambda began: np.minimum(began, 1),
         r"phase_models\[\d\]\[\d\]: expected 0, or \d+ or more, found 1",
     ),
+    "a test of a unit in close combat": (
+        "border-skirmish", at_node(Node.NOMINATE),
+        "phase_models", lambda began: np.where(np.arange(UNITS) == 3, 10, began),
+        r"phase_models\[0\]\[3\]: expected 0\.\.0, found 10",
+    ),
     "a wizard that cannot cast": (
         "border-skirmish",
         lambda states: (states["node"] == Node.NOMINATE) & (states["castable"] > 0),

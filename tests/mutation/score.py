@@ -10,7 +10,7 @@ of the package and of packages that use it run once without a change, and the li
 covers are recorded. Then the tests that cover a changed line run, the nearest and fastest first,
 for at most two minutes of CPU time. Nothing is compiled (NUMBA_DISABLE_JIT). Tests that take more
 than 6 s without a change are left out, with the other cases of the same function, and files end
-after 40 s. A line that runs once in a process, for example in a cached fixture, counts for the
+after 120 s. A line that runs once in a process, for example in a cached fixture, counts for the
 first test that needs it.
 
 Finished changes are stored in OUT/parts.jsonl, and the same command continues an interrupted run.
