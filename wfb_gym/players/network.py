@@ -304,7 +304,6 @@ class Entities(nn.Module):
         self.register_buffer("common", _indices(common), persistent=False)
         self.register_buffer("dice", torch.from_numpy(dice), persistent=False)
         self.chances = Chances()
-        self.width = width
         sizes["spell"] += int(at.in_choice.stride) + sizes["wizard"] + 3 * _CAST_DICE
         self.first_look = _linear(len(common), 2 * width)
         self.encoders = nn.ModuleDict({k: _linear(n + 1, width) for k, n in sizes.items()})
