@@ -155,6 +155,7 @@ def test_large_estimates_are_capped(monkeypatch: Patch) -> None:
 
 def test_an_estimate_is_readable() -> None:
     assert estimation.size_text(3 << 10) == "3 KiB"
+    assert estimation.count_text(2 * 10**12) == "2.0 trillion"
     expected = estimation.Estimate(2_600_000, 91 * 2**20, False, ("the 9 spells open or not",))
     size, _, causes = str(expected).partition(", most of them from ")
     assert (size, causes) == ("about 2.6 million positions in 91 MiB", "the 9 spells open or not")
