@@ -13,8 +13,10 @@ from gymnasium.vector import AutoresetMode
 from tests.support.batches import MODES, assert_same_runs, native, sync
 from tests.support.playing import BATTLE, episode, lowest, picks, raw, same
 from wfb_gym.encoding.limits import check_covers
+from wfb_gym.envs import scenario_set
 from wfb_gym.generating import KINDS, Generated, Generation
 from wfb_gym.packing import pack
+from wfb_gym.scenario import load_scenario
 
 SMALL = Generation(points=500, phases=2, units=3, characters=2, wizards=1, spells=4, items=2)
 POOL = Generated("train", 4, options=SMALL)
@@ -170,3 +172,12 @@ def test_pools_by_name() -> None:
 def test_sizes_are_enough_for_scenarios_of_any_kind(options: Generation, seat: int) -> None:
     pool = Generated("test", 20, options=options)
     check_episodes(raw(BATTLE, scenario=pool, seat=seat), pool, seat, 20)
+
+
+def test_packing_reports_its_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(scenario_set, "_QUIET", -1.0)
+    scenario_set.pack_all([load_scenario("apprentice")] * 2)
+    lines = [f"wfb_gym: {number} of 2 scenarios packed\n" for number in (1, 2)]
+    assert capsys.readouterr().err == "".join(lines)

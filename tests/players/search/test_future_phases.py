@@ -5,7 +5,7 @@ If casualties have no later effect, a battle of several phases is played optimal
 
 import pytest
 
-from tests.support.builders import army, miscast, spell, unit, wizard
+from tests.support.builders import PASS, Game, army, miscast, spell, unit, wizard
 from wfb_gym.engine.battle import Battle
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -43,6 +43,15 @@ def test_saved_items_have_their_value_in_later_phases(
     found = game.score(game.probabilities(make_agent("phase-search"), seat), seat)
     assert found.score is not None
     assert found.score > least
+
+
+def test_a_spell_that_has_just_come_into_play_has_its_exact_value() -> None:
+    battle = Game(BATTLES["spells in play"])
+    battle.works("Ward")
+    found = PhaseSearchAgent().action_values(battle)
+    exact = ExactGame(battle.scenario).solution.action_values(battle)
+    end = battle.in_play_action("Ward", 0)
+    assert found[PASS] - found[end] == pytest.approx(exact[PASS] - exact[end])
 
 
 @pytest.mark.parametrize("with_units", [True, False])
