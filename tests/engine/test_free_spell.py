@@ -108,7 +108,7 @@ def test_a_spell_in_play_cannot_be_the_free_spell(recast: str, allowed: bool) ->
 
 
 def test_a_free_spells_aim_is_cleared_before_the_next_effect() -> None:
-    bolt = aimed("Cheap", damage={"hits": "1", "strength": 4}, target="enemy_unit")
+    bolt = aimed("Cheap", damage={"hits": "1", "strength": 4})
     hit = {"kind": "caster_hit", "strength": 4}
     battle = free(wizard(2, bolt, name="Foe"), effects=[hit], units=[unit()])
     battle.nominate("Cheap")

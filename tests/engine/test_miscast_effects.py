@@ -114,6 +114,14 @@ def test_a_hit_takes_a_wound_worth_its_share_of_the_caster() -> None:
     check(battle, wounds=2, castable={"Second"})
 
 
+def test_a_number_of_wounds_takes_one_die() -> None:
+    battle = mishap(effect("caster_wounds", dice="D3"))
+    with pytest.raises(ValueError, match=r"at least 1 dice .* \(for the number of wounds\)"):
+        battle.roll()
+    battle.roll(5)
+    check(battle, wounds=0)
+
+
 def test_every_model_in_base_contact_is_hit_and_pays_its_owner() -> None:
     models = touching(models=2, points=7)["base_contact"]
     models += touching("enemy", points=11, toughness=4)["base_contact"]

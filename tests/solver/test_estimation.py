@@ -87,8 +87,7 @@ def test_a_count_is_extrapolated_from_its_growth() -> None:
     sample = sampling.sample_once(start(load_scenario("apprentice")))._replace(exact=False)
     for numbers, left, factor in (
         ([50.0, 100.0], 0, 2.0**2), ([100.0, 90.0], 0, 100 / 90), ([30.0, 100.0], 0, 4.0**4),
-        ([30.0, 90.0], 0, 3.0**3),
-        ([100.0], 0, 4.0**4), ([50.0, 100.0], 3, 4.0**4 * 2**3),
+        ([30.0, 90.0], 0, 3.0**3), ([100.0], 0, 4.0**4), ([50.0, 100.0], 3, 4.0**4 * 2**3),
     ):  # fmt: skip
         samples = [sample._replace(number=each, left=left) for each in numbers]
         assert sampling.estimate_count(samples) == pytest.approx(numbers[-1] * factor)

@@ -1,4 +1,4 @@
-"""Positions of bundled and generated battles that are played at random."""
+"""Positions of hand-made, bundled and generated battles that are played at random."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
