@@ -206,6 +206,8 @@ def _crafted(path: Path) -> list[tuple[str, Any]]:
         change("counts", decision, count)
     for kind in (1, 2, -1, 100):
         change("kinds", decision, kind)
+    for end in (0, -1):
+        change("counts", end, arrays["counts"][end] + 1)
     change("keys", 1, arrays["keys"][0])
     change("keys", decision, np.uint64(2**64 - 1))
     change("keys", slice(None), 0)

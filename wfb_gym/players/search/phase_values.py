@@ -225,7 +225,7 @@ def _value_beyond(packed: PackedScenario, state: State, phase: int, future: Futu
                 if packed.armies[side].spells[spell].duration == Duration.REMAINS_IN_PLAY:
                     paid = float(state.phase - phase)  # scored since then: must not count twice
                     paid *= worth_per_phase(packed, state, side, spell)
-                    worth = max(0.0, worth - paid) if worth > 0.0 else min(0.0, worth - paid)
+                    worth = max(0.0, worth - paid)
                 points += gain(side, worth)
     return float(points)
 
