@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from agents.self_play.settings import Settings
-from experiments.common import parse_settings
 from tests.support.pages import ROOT
 from wfb_gym.cli.parser import Parser
 
@@ -70,13 +68,3 @@ def test_every_option_has_a_help_text(command: str, monkeypatch: pytest.MonkeyPa
     assert [name for name, action in options.items() if not meaning(action)] == []
     # Paths are printed relative to the working folder, so they differ on other machines.
     assert [name for name, action in options.items() if str(ROOT) in str(action.help)] == []
-
-
-def test_settings_document_their_fields(monkeypatch: pytest.MonkeyPatch) -> None:
-    def main() -> None:
-        parse_settings(Settings, [], module="x", description="", quick={}, switches={})
-
-    helps = {action.dest: action.help for _, action in options_of(parser_of(monkeypatch, main))}
-    assert helps["rollout"] == "decisions of each battle between two updates (default: 16)"
-    assert str(helps["scenario"]).endswith("; repeat for several (default: archmage-duel)")
-    assert "falls linearly to 1 %% of" in str(helps["learning_rate"])

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from importlib import import_module, resources
+from importlib import import_module
 from typing import Any
 
 import wfb_gym
@@ -25,17 +25,10 @@ def normal(name: str) -> str:
     return name.lower().replace("_", "-")
 
 
-def test_data_comes_with_the_package() -> None:
-    files = resources.files("wfb_gym")
-    assert files.joinpath("py.typed").is_file()
-    for path in ("items.toml", "miscasts/6e.toml", "scenarios/archmage-duel.toml"):
-        file = files.joinpath("data", *path.split("/"))
-        assert tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def test_every_folder_of_modules_is_a_package() -> None:
+def test_every_folder_of_modules_is_a_package_and_types_are_marked() -> None:
     folders = {path.parent for path in PACKAGE.rglob("*.py")}
     assert [folder.name for folder in folders if not (folder / "__init__.py").is_file()] == []
+    assert (PACKAGE / "py.typed").is_file()
 
 
 def test_every_requirement_is_pinned_to_a_release_of_no_single_build() -> None:

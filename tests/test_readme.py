@@ -36,7 +36,8 @@ def test_every_block_runs_in_a_fresh_interpreter(code: str, tmp_path: Path) -> N
     assert done.status == 0, done.err
     # A number after a print is its expected output, to the digits shown.
     documented = re.findall(r"^ *print\(.*\)(?: +# (-?[\d.]*\d)?.*)?$", code, re.MULTILINE)
-    for printed, number in zip(done.out.splitlines()[-len(documented) :], documented, strict=False):
+    last_lines = done.out.splitlines()[-len(documented) :] if documented else []
+    for printed, number in zip(last_lines, documented, strict=True):
         if number:
             digits = len(number.partition(".")[2])
             assert float(printed) == pytest.approx(float(number), abs=10.0**-digits)

@@ -13,21 +13,13 @@ from pydantic import BaseModel
 
 from tests.support.pages import blocks, page, rows_of
 from wfb_gym.packing import pack
-from wfb_gym.scenario import (
-    ScenarioError,
-    effects,
-    items,
-    load_scenario,
-    profiles,
-    rulesets,
-    scenario_from_dict,
-)
+from wfb_gym.scenario import ScenarioError, effects, items, load_scenario, profiles, rulesets
 from wfb_gym.scenario.army import Army, HiddenItems
 from wfb_gym.scenario.battlefield import Battlefield, Terrain
 from wfb_gym.scenario.characters import BaseContact, Character, Hero, Runesmith, Wizard
 from wfb_gym.scenario.effects import Hits, Need, Target, TerrainKind, Trait, TroopType
 from wfb_gym.scenario.fields import Number, Pair, Whole
-from wfb_gym.scenario.items import bundled_items
+from wfb_gym.scenario.loading import scenario_from_dict
 from wfb_gym.scenario.profiles import ArmyList
 from wfb_gym.scenario.scenario import Scenario
 from wfb_gym.scenario.spells import Spell, SpellVersion
@@ -71,8 +63,7 @@ EXAMPLES = blocks(SCENARIOS, "toml")
 def test_examples_load_and_pack() -> None:
     for data in map(tomllib.loads, EXAMPLES):
         whole = {"name", "caster", "dispeller"} <= data.keys()
-        scenario = scenario_from_dict(data if whole else tomllib.loads(BASE) | data)
-        assert pack(scenario).shape == (1,)
+        assert pack(scenario_from_dict(data if whole else tomllib.loads(BASE) | data)).shape == (1,)
 
 
 def test_every_model_of_a_scenario_has_its_table() -> None:
@@ -162,17 +153,14 @@ def test_every_switch_is_listed_with_both_rulesets() -> None:
     rows = rows_of(SCENARIOS, "Rules")
     assert [row[0].strip("`") for row in rows] == list(rulesets.Switches.model_fields)
     for key, _, sixth, seventh, _ in rows:
-        for cell, ruleset in (
-            (sixth, rulesets.bundled_ruleset("6e")),
-            (seventh, rulesets.bundled_ruleset("7e")),
-        ):
-            value = getattr(ruleset, key.strip("`"))
+        for cell, ruleset in ((sixth, "6e"), (seventh, "7e")):
+            value = getattr(rulesets.bundled_ruleset(ruleset), key.strip("`"))
             assert cell == (f'"{value}"' if isinstance(value, str) else str(value).lower())
 
 
 def test_every_bundled_item_is_listed_with_its_points() -> None:
     found = {name: float(points) for name, points, _ in rows_of(SCENARIOS, "Items")}
-    assert found == {name: item.points for name, item in bundled_items().items()}
+    assert found == {name: item.points for name, item in items.bundled_items().items()}
 
 
 def test_every_effect_is_listed_with_its_parameters() -> None:
@@ -205,32 +193,27 @@ HOUSE = "[[miscast_tables.house.rows]]\nroll = [2, 7]\n"
 UNITS = "[[dispeller.units]]"
 FIELD = "[battlefield]\nwidth = 72\ndepth = 48\n"
 MISTAKES = [
-    ("level = 1", "level = 5"),
-    ("level = 1", "lvl = 1"),
-    ("Fire Ball", "Fire Bell"),
+    ("level = 1", "level = 5"), ("level = 1", "lvl = 1"), ("Fire Ball", "Fire Bell"),
     ('[{ name = "Fire Ball" }]', '"Fire Ball"'),
     ('spells = [{ name = "Fire Ball" }]', 'lore = "Wire"'),
     ('"Fire Ball"', '"Fire Ball", lore = "Fire", casting_value = 6'),
     ('"Fire Ball"', '"Fire Ball", worth = 20, in_play = true'),
-    ('"Fire Ball"', '"Fire Ball", range_inches = 12'),
-    ('"Fire Ball"', '"Bolt", casting_value = 8'),
+    ('"Fire Ball"', '"Fire Ball", range_inches = 12'), ('"Fire Ball"', '"Bolt", casting_value = 8'),
     ('"Fire Ball"', '"Bolt", casting_value = 8, target = "enemy_unit", worth = 20'),
     ('"Fire Ball"', '"Pelt of Midnight", in_play = true'),
     ("level = 1", 'level = 1\nunit = "Boyz"'),
     ("level = 1", 'profile = "Wizard Lord"\nlevel = 1'),
-    ("level = 1", "level = 1\nposition = [10, 10]"),
-    ('name = "Orc Boyz"', 'profile = "Orc Boys"'),
+    ("level = 1", "level = 1\nposition = [10, 10]"), ('name = "Orc Boyz"', 'profile = "Orc Boys"'),
     ('name = "Orc Boyz"', 'name = "Orc Boyz"\nfrontage = 30'),
     ('name = "Orc Boyz"', 'name = "Orc Boyz"\ntroop = "foot"'),
-    (UNITS, f"{FIELD}{UNITS}"),
-    ('name = "Orc Boyz"', 'name = "Orc Boyz"\nx = 30\ny = 14'),
+    (UNITS, f"{FIELD}{UNITS}"), ('name = "Orc Boyz"', 'name = "Orc Boyz"\nx = 30\ny = 14'),
     (UNITS, f'[[worths]]\nspell = "Fire Bell"\npoints = 1\n{UNITS}'),
     (UNITS, f'[dispeller]\nitems = ["Dispel Scrol"]\n{UNITS}'),
     (UNITS, f'[dispeller]\nitems = ["Wizard\'s Staff"]\n{UNITS}'),
     (UNITS, f'[rules]\nmiscast_table = "house"\n{UNITS}'),
     (UNITS, f"{HOUSE}[[miscast_tables.house.rows]]\nroll = [7, 11]\n{UNITS}"),
     ('name = "first-lesson"', "name = "),
-]
+]  # fmt: skip
 
 
 def test_errors_are_printed_as_the_page_has_them(

@@ -32,18 +32,20 @@ def small_settings(out: Path, **changes: Any) -> Settings:
     return Settings(**{**small, "out": out, **changes})
 
 
-def ctrl_c() -> None:
+def ctrl_c(*_: Any) -> None:
     """Send Ctrl-C to this process."""
     signal.raise_signal(signal.SIGINT)
 
 
-def after_updates(patch: pytest.MonkeyPatch, act: Callable[[], None], frames: int = 0) -> None:
+def after_updates(
+    patch: pytest.MonkeyPatch, act: Callable[[Any], None], frames: int = 0, owner: Any = Trainer
+) -> None:
     """Call a function after each update of a trainer that has played this many frames."""
-    update = Trainer.update
+    update = owner.update
 
-    def update_and_act(trainer: Trainer) -> None:
+    def update_and_act(trainer: Any) -> None:
         update(trainer)
         if trainer.frames >= frames:
-            act()
+            act(trainer)
 
-    patch.setattr(Trainer, "update", update_and_act)
+    patch.setattr(owner, "update", update_and_act)

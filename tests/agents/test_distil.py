@@ -123,8 +123,7 @@ def test_samples_are_even_over_the_kinds() -> None:
 
 
 def test_visited_decisions_are_those_of_play(source: TargetSource) -> None:
-    scenario = source.scenario(0)
-    graph = targets.explore_positions(scenario, 1 << 20)
+    graph = targets.explore_positions(source.scenario(0), 1 << 20)
     start = graph.find(Battle(graph.packed).state)
     values, offsets = graph.action_values(), graph.offsets()
     rng = np.random.default_rng(0)
@@ -160,8 +159,7 @@ def test_visited_decisions_are_stored_with_the_others(source: TargetSource, tmp_
             assert (few is None) == (many is None)
             if few is None or many is None:
                 continue
-            besides = len(many.states) - len(few.states)
-            assert 0 <= besides <= 32
+            assert 0 <= len(many.states) - len(few.states) <= 32
             ends = np.cumsum(many.counts)
             for row in range(len(few.states), len(many.states)):
                 values = many.values[ends[row] - many.counts[row] : ends[row]]
@@ -181,8 +179,7 @@ def test_batches_have_observations_and_stakes(source: TargetSource) -> None:
         assert batch.stakes[row] == np.ptp(batch.points[row, batch.masks[row]])
     assert (batch.most >= batch.stakes).all()
     assert (batch.most > 0).all()
-    own_phase = batch.observations[:, drawn.views[0].layout.offsets[0].own_phase]
-    assert set(own_phase) == {0.0, 1.0}
+    assert set(batch.observations[:, drawn.views[0].layout.offsets[0].own_phase]) == {0.0, 1.0}
     for kept, shown in zip(StoredDecisions(drawn, "cpu").batch, batch, strict=True):
         assert np.array_equal(kept[torch.from_numpy(chosen)].numpy(), shown)
 

@@ -1,5 +1,6 @@
 """Behaviour cloning: it copies the data, and its score matches the solver's."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -22,23 +23,15 @@ pytest.importorskip("h5py")
 NAME, OTHER = "wfb_gym/apprentice/test-v0", "wfb_gym/dispeller-v0"
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("data")
+@pytest.fixture(scope="module", autouse=True)
+def _data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Record both data sets, in a folder of this module."""
+    common = "--scenario apprentice --epsilon 0.5 --opponent optimal:0.5"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MINARI_DATASETS_PATH", str(folder))
-        common = "--scenario apprentice --epsilon 0.5 --opponent optimal:0.5"
-        for line in (
-            f"--battles 200 --name {NAME}",
-            f"--battles 50 --seat dispeller --name {OTHER}",
-        ):
-            assert record.main(f"{common} {line}".split()) == 0
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(data))
+        patch.setenv("MINARI_DATASETS_PATH", str(tmp_path_factory.mktemp("data")))
+        for flags in (f"200 --name {NAME}", f"50 --seat dispeller --name {OTHER}"):
+            assert record.main(f"{common} --battles {flags}".split()) == 0
+        yield
 
 
 def clone(scripts: Scripts, out: Path, arguments: str, name: str = NAME) -> dict[str, Any]:
@@ -53,8 +46,7 @@ def test_a_clone_of_the_optimum_plays_like_it(tmp_path: Path, scripts: Scripts) 
     assert results["agreement"] > 0.95
     assert results["curve"]["loss"][-1] < 0.2 * results["curve"]["loss"][0]
     assert results["score"] > 95
-    agent = make_agent(tmp_path / "caster.npz")
-    exact = solver.normalised_score("apprentice", agent, "caster")
+    exact = solver.normalised_score("apprentice", make_agent(tmp_path / "caster.npz"), "caster")
     assert exact.score == pytest.approx(results["score"], abs=1e-6)
     assert exact.guaranteed == pytest.approx(results["guaranteed"])
 
@@ -89,7 +81,7 @@ def test_held_out_battles_do_not_train(tmp_path: Path, scripts: Scripts) -> None
 def test_ctrl_c_keeps_the_trained_network(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    monkeypatch.setattr(imitate.HeldOut, "agreement", lambda *_: ctrl_c())
+    monkeypatch.setattr(imitate.HeldOut, "agreement", ctrl_c)
     line = f"agents.imitate --dataset {NAME} --out {tmp_path} --quick"
     results = scripts.document(line, INTERRUPTED)
     assert results["interrupted"]

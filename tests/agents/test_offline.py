@@ -1,6 +1,7 @@
 """Offline learning: the suite of data sets, and learning from its rewards."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,18 +30,13 @@ APPRENTICE = f"--scenario apprentice --battles {BATTLES}"
 NAMES = [name_of("apprentice", kind) for kind in KINDS]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder: Path = tmp_path_factory.mktemp("data")
+@pytest.fixture(scope="module", autouse=True)
+def _data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Record the suite's data sets, in a folder of this module."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MINARI_DATASETS_PATH", str(folder))
+        patch.setenv("MINARI_DATASETS_PATH", str(tmp_path_factory.mktemp("data")))
         assert suite.main(APPRENTICE.split()) == 0
-    return folder
-
-
-@pytest.fixture(autouse=True)
-def _folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MINARI_DATASETS_PATH", str(data))
+        yield
 
 
 def regrets_of(decisions: RecordedDecisions) -> Any:
@@ -103,8 +99,7 @@ def test_q_learning_plays_far_better_than_its_data(tmp_path: Path, scripts: Scri
     results = scripts.document(f"agents.offline {line}")
     assert results["score"] > results["behaviour_score"] + 20
     assert results["regret"] < 0.5 * results["behaviour_regret"]
-    agent = make_agent(tmp_path / "caster.npz")
-    exact = solver.normalised_score("apprentice", agent, "caster")
+    exact = solver.normalised_score("apprentice", make_agent(tmp_path / "caster.npz"), "caster")
     assert exact.score == pytest.approx(results["score"], abs=1e-6)
 
 
@@ -113,23 +108,20 @@ def test_the_q_learner_uses_only_rewards() -> None:
     held = read_dataset(NAMES[1])
 
     def learned(**changes: Any) -> Any:
-        decisions = RecordedDecisions(**(vars(held.decisions) | changes))
         settings = offline.Settings(epochs=2, width=16)
-        changed = replace(held, decisions=decisions)
+        changed = replace(held, decisions=RecordedDecisions(**(vars(held.decisions) | changes)))
         return imitate.learn(settings, changed, offline.ConservativeLoss)[1]
 
     known, blind = learned(), learned(values=None, actions=held.decisions.played * 0)
     assert blind["curve"]["loss"] == known["curve"]["loss"]
     assert blind["regret"] is None
-    other = learned(rewards=-held.decisions.rewards)
-    assert other["curve"]["loss"] != known["curve"]["loss"]
+    assert learned(rewards=-held.decisions.rewards)["curve"]["loss"] != known["curve"]["loss"]
 
 
 def test_targets_are_rewards_and_the_next_value_of_the_same_battle() -> None:
-    packed = pack(load_scenario("apprentice"))
     held = read_dataset(NAMES[0]).decisions
     settings = offline.Settings(target_rate=1.0)  # the targets' network is the network itself
-    network = PolicyNetwork(fit(packed, 0), "flat", 16)
+    network = PolicyNetwork(fit(pack(load_scenario("apprentice")), 0), "flat", 16)
     every = np.ones(len(held.battles), np.bool_)
     loss = offline.ConservativeLoss(settings, network, held, every)
     rows = torch.arange(20)

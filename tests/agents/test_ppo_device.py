@@ -5,8 +5,7 @@ both give the same networks.
 """
 
 import json
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -22,6 +21,7 @@ from agents.checkpoints import CheckpointError, load_checkpoint, save_checkpoint
 from agents.ppo_device import DeviceRollout, DeviceTrainer, Settings, generalised_advantages
 from agents.train_fast import TRAINING_SEED, Rollout, compute_advantages
 from experiments.common import FAILED, INTERRUPTED
+from tests.agents.small_training import after_updates, ctrl_c
 from tests.support.scripts import Scripts, results_in, without_times
 from wfb_gym import solver
 from wfb_gym.players.network import load_network
@@ -71,27 +71,6 @@ def saved_weights(folder: Path, seat: str = "caster") -> torch.Tensor:
     return weights_of(load_network(folder / f"{seat}.npz")[0])
 
 
-def after_updates(patch: pytest.MonkeyPatch, act: Callable[[DeviceTrainer], None]) -> None:
-    """Call a function after each update."""
-    update = DeviceTrainer.update
-
-    def update_and_act(trainer: DeviceTrainer) -> None:
-        update(trainer)
-        act(trainer)
-
-    patch.setattr(DeviceTrainer, "update", update_and_act)
-
-
-def interrupt_after(patch: pytest.MonkeyPatch, frames: int) -> None:
-    """Send Ctrl-C after the update that reaches this many frames."""
-
-    def interrupt(trainer: DeviceTrainer) -> None:
-        if trainer.frames == frames:
-            signal.raise_signal(signal.SIGINT)
-
-    after_updates(patch, interrupt)
-
-
 @pytest.mark.parametrize(("gae_lambda", "gamma"), [(0.95, 1.0), (0.5, 0.9), (0.0, 1.0)])
 def test_advantages_are_the_same_as_on_the_cpu(gae_lambda: float, gamma: float) -> None:
     rng = np.random.default_rng(0)
@@ -101,11 +80,9 @@ def test_advantages_are_the_same_as_on_the_cpu(gae_lambda: float, gamma: float) 
     ended = rng.random((steps, count)) < 0.3
     own = np.ones((steps + 1, count), np.bool_)
     wanted = compute_advantages(Rollout(values, rewards, ended, own, ([], [])), gae_lambda, gamma)
-    some = torch.zeros(0)
     columns = [torch.from_numpy(each) for each in (values, rewards, ended)]
-    found = generalised_advantages(
-        DeviceRollout(some, some, some, some, *columns), gae_lambda, gamma
-    )
+    rollout = DeviceRollout(*[torch.zeros(0)] * 4, *columns)
+    found = generalised_advantages(rollout, gae_lambda, gamma)
     np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5, atol=1e-5)
 
 
@@ -205,7 +182,7 @@ def test_an_interrupted_run_gives_the_same_network(
     whole = scripts.document(f"{line} {tmp_path / 'whole'}")
     for frames in (512, 2560):
         with monkeypatch.context() as patch:
-            interrupt_after(patch, frames)
+            after_updates(patch, ctrl_c, frames, DeviceTrainer)
             flag = "--resume" if frames > 512 else ""
             error = scripts.run(f"{line} {tmp_path / 'parts'} {flag}", INTERRUPTED).err
             assert "--resume continues" in error
@@ -221,6 +198,7 @@ def test_a_damaged_checkpoint_changes_nothing(part: str, tmp_path: Path) -> None
     trainer = DeviceTrainer(small_settings(tmp_path), OPPONENTS)
     trainer.update()
     trainer.save()
+    trainer.update()  # the weights differ from the checkpoint's
     state = load_checkpoint(tmp_path)
     before = weights_of(trainer.network)
     state["trainer"][part] = {} if part != "counts" else [1.0, 1.0, float("nan")]
@@ -247,7 +225,7 @@ def test_a_diverged_training_ends_in_one_line(
     def break_network(trainer: DeviceTrainer) -> None:
         next(trainer.network.parameters()).data.fill_(1e38)
 
-    after_updates(monkeypatch, break_network)
+    after_updates(monkeypatch, break_network, owner=DeviceTrainer)
     error = scripts.run(f"{SMALL} --steps 4096 --out {tmp_path}", FAILED).err
     assert "agents.ppo_device: network of the caster: expected finite outputs" in error
 

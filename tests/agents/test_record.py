@@ -90,8 +90,7 @@ def test_the_agents_own_choice_is_stored_also_if_it_explores(scripts: Scripts) -
         total += len(episode.actions)
         choices.append(own[:-1])
     assert 0.1 * total < explored < 0.5 * total  # some random actions are the agent's own
-    read = datasets.read_dataset(NAME).decisions.actions
-    assert np.array_equal(read, np.concatenate(choices))
+    assert np.array_equal(datasets.read_dataset(NAME).decisions.actions, np.concatenate(choices))
 
 
 def test_points_are_those_of_the_battles(
@@ -103,9 +102,8 @@ def test_points_are_those_of_the_battles(
     assert results == json.loads(out.read_text())
     assert Path(results["folder"]).is_dir()
     assert results["args"]["agent"] == ["optimal"]
-    value = solver.solve("apprentice").value
     mean = results["points"]["caster"]
-    assert abs(mean["mean"] - value) < 2 * mean["half_width"]
+    assert abs(mean["mean"] - solver.solve("apprentice").value) < 2 * mean["half_width"]
     held = minari.load_dataset(NAME)
     rewards = [100 * each.rewards.sum() for each in held.iterate_episodes()]
     assert mean["mean"] == pytest.approx(np.mean(rewards))
@@ -191,8 +189,7 @@ def test_minaris_own_collector_records_battles() -> None:
         _, info = env.reset()
         ended = False
         while not ended:
-            action = np.flatnonzero(info["action_mask"])[-1]
-            _, _, ended, _, info = env.step(action)
+            _, _, ended, _, info = env.step(np.flatnonzero(info["action_mask"])[-1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         env.create_dataset(NAME, eval_env=IDS["caster"])

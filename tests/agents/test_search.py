@@ -95,8 +95,7 @@ def test_an_interrupted_search_resumes_and_ranks_the_same(
     scripts.run(f"{line} {tmp_path / 'whole'}")
     part, whole = ((tmp_path / name / "trainings.jsonl").read_bytes() for name in ("part", "whole"))
     assert part == whole
-    found = results_in(tmp_path / "whole")
-    ranking = [each["score"] for each in found["trainings"]]
+    ranking = [each["score"] for each in results_in(tmp_path / "whole")["trainings"]]
     assert (ranking, len(ranking)) == (sorted(ranking, reverse=True), 6)
     other = f"agents.search {file} --out {tmp_path / 'part'} --samples 2"
     assert "holds another search" in scripts.error(other)

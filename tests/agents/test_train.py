@@ -2,7 +2,6 @@
 
 import json
 import signal
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +15,13 @@ from agents.common import SOLVED_MIX, UNSOLVED_MIX, short_names
 from agents.evaluation import FINAL_SEED, CurveCallback
 from agents.hyperparameters import load_hyperparameters, scenario_class
 from experiments.common import INTERRUPTED, mean_points, play_battles
+from tests.support.pages import PACKAGE
 from tests.support.scripts import Scripts, results_in
 from wfb_gym.interop.sb3 import PhaseVecEnv
 from wfb_gym.players.registry import make_agent
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import normalised_score
 
-SCENARIOS = files("wfb_gym") / "data" / "scenarios"
 RULES = ["random", "greedy", "veteran"]
 OPPONENTS = [*RULES, "optimal"]
 SMALL = "agents.train --quick --scenario apprentice"
@@ -32,8 +31,7 @@ SMALL = "agents.train --quick --scenario apprentice"
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a quick run as dispeller."""
     folder: Path = tmp_path_factory.mktemp("run")
-    line = f"{SMALL} --seat dispeller --out {folder}"
-    assert train.main(line.split()[1:]) == 0
+    assert train.main(f"{SMALL} --seat dispeller --out {folder}".split()[1:]) == 0
     return folder
 
 
@@ -57,7 +55,7 @@ def test_a_run_that_cannot_start_gives_a_one_line_error(tmp_path: Path, scripts:
     paths = [tmp_path / folder / "duel.toml" for folder in ("a", "b")]
     for path in paths:
         path.parent.mkdir()
-        path.write_bytes((SCENARIOS / "apprentice.toml").read_bytes())
+        path.write_bytes((PACKAGE / "data" / "scenarios" / "apprentice.toml").read_bytes())
     flags = " ".join(f"--scenario {path}" for path in paths)
     error = scripts.error(f"agents.train --quick --out {tmp_path / 'run'} {flags}")
     expected = f"--scenario: expected files of different names, found {paths[0]} and {paths[1]}\n"
@@ -74,8 +72,7 @@ def test_a_quick_run_writes_everything(out: Path, results: dict[str, Any]) -> No
     args = results["args"]
     assert (args["seat"], args["opponents"]) == ("dispeller", list(SOLVED_MIX))
     assert (results["steps"], results["interrupted"]) == (2048, False)
-    players = [*RULES, "untrained", "trained"]
-    assert list(results["grades"]) == list(results["exact"]) == players
+    assert list(results["grades"]) == list(results["exact"]) == [*RULES, "untrained", "trained"]
     for scores in results["grades"].values():
         battles = {name: each["battles"] for name, each in scores.items()}
         assert [*battles.items()] == [(name, 128) for name in OPPONENTS]
@@ -92,8 +89,7 @@ def test_other_algorithms_are_graded_too(algorithm: str, tmp_path: Path, scripts
     scripts.run(f"{SMALL} --algorithm {algorithm} --out {tmp_path} --final-battles 16")
     found = results_in(tmp_path)
     assert found["args"]["algorithm"] == algorithm
-    agent = make_agent(f"argmax:{tmp_path / 'model.zip'}")
-    again = normalised_score("apprentice", agent, "caster")
+    again = normalised_score("apprentice", make_agent(f"argmax:{tmp_path / 'model.zip'}"), "caster")
     assert again.score == pytest.approx(found["exact"]["trained"]["score"])
     seconds = [point["seconds"] for point in found["curve"]]
     assert seconds == sorted(seconds)
@@ -200,7 +196,6 @@ def test_hyperparameters_suit_the_size_of_the_scenario() -> None:
 @pytest.mark.parametrize("seat", SEATS)
 def test_training_reaches_nearly_the_optimum(seat: str, tmp_path: Path, scripts: Scripts) -> None:
     scripts.run(f"agents.train --out {tmp_path} --seat {seat} --seed 1")
-    results = results_in(tmp_path)
-    assert results["exact"]["trained"]["score"] > 90
+    assert results_in(tmp_path)["exact"]["trained"]["score"] > 90
     if seat == "caster":
         assert (tmp_path / "policy.png").read_bytes().startswith(b"\x89PNG")

@@ -163,8 +163,7 @@ def test_kills_change_nothing(
             after_updates(patch, Mock(side_effect=Killed), frames)
             with pytest.raises(Killed):
                 run(settings, resume=has_checkpoint(settings.out))
-    resumed = run(settings, resume=True)
-    assert_same_runs(resumed, whole, tmp_path / "whole", tmp_path / "parts")
+    assert_same_runs(run(settings, resume=True), whole, tmp_path / "whole", tmp_path / "parts")
 
 
 def test_a_changed_scenario_file_is_noticed(tmp_path: Path) -> None:
@@ -210,8 +209,7 @@ def test_a_run_is_continued_by_itself_and_overwritten_only_on_demand(
 def test_a_full_disk_costs_checkpoints_and_pictures_but_not_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    full = OSError(errno.ENOSPC, "No space left on device", "results.json")
-    fail = Mock(side_effect=full)
+    fail = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device", "results.json"))
     line = f"{SMALL} --steps 1024 --out"
     with monkeypatch.context() as patch:
         patch.setattr("agents.self_play.trainer_state.save_checkpoint", fail)
@@ -248,7 +246,7 @@ def test_ctrl_c_while_processes_start_is_kept_for_later(
 def test_a_killed_worker_ends_the_run_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scripts: Scripts
 ) -> None:
-    def kill_workers() -> None:
+    def kill_workers(_: Trainer) -> None:
         for child in multiprocessing.active_children():
             child.kill()
 

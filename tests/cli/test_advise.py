@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import Data
 from tests.support.commands import CommandLine, run_command
 from wfb_gym import _progress, solver
 from wfb_gym.advising import advice
@@ -37,7 +38,7 @@ def asked(*arguments: Any, **keys: Any) -> RequestedPosition:
     return RequestedPosition(PositionRequest(*arguments, **keys))
 
 
-POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
+POSITIONS: list[tuple[str, Data, tuple[Any, ...]]] = [
     (DUEL, {}, ()),
     # Burning Head cast with 12 and stopped by the scroll
     (DUEL, {"power": 2, "scrolls": 0, "tried": ["burninghead", "FIRE BALL"]},
@@ -61,9 +62,7 @@ POSITIONS: list[tuple[str, dict[str, Any], tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("name", "keys", "steps"), POSITIONS)
-def test_the_position_equals_a_played_one(
-    name: str, keys: dict[str, Any], steps: tuple[Any, ...]
-) -> None:
+def test_the_position_equals_a_played_one(name: str, keys: Data, steps: tuple[Any, ...]) -> None:
     battle = Battle(pack(load_scenario(name)))
     battle.play(steps)
     assert asked(name, **keys).battle.key() == battle.key()
@@ -167,12 +166,10 @@ def test_a_name_with_several_casting_values_is_ambiguous(several: str) -> None:
     ("tried", "castable"),
     [
         *(([name], [2, 4, 5]) for name in ("Lightning", "Lightning (5+)", "Lightning 9")),
-        (["Raise"], [0, 1, 3, 4, 5]),
-        (["Raise", "Raise (7+)"], [0, 1, 4, 5]),
-        (["Shield"], [0, 1, 2]),
-        (["Smite (power level 4)", "Lightning", "Raise"], [3]),
+        (["Raise"], [0, 1, 3, 4, 5]), (["Raise", "Raise (7+)"], [0, 1, 4, 5]),
+        (["Shield"], [0, 1, 2]), (["Smite (power level 4)", "Lightning", "Raise"], [3]),
     ],
-)
+)  # fmt: skip
 def test_a_tried_spell_uses_up_its_group(
     several: str, tried: list[str], castable: list[int]
 ) -> None:
@@ -237,10 +234,9 @@ def test_values_of_a_phase_are_the_solver_s(commands: CommandLine) -> None:
 
 def test_the_dispeller_s_question(commands: CommandLine) -> None:
     position = asked(DUEL, power=1, cast="Fire Ball", total=10)
-    solution = solver.solve(DUEL)
     found = commands.document(f"advise {DUEL} --power 1 --cast 'Fire Ball' --total 10")
     assert (found["mover"], found["node"]) == ("dispeller", "dispel")
-    values = solution.action_values(position.battle)
+    values = solver.solve(DUEL).action_values(position.battle)
     assert found["value"] == pytest.approx(-min(values.values()), abs=1e-9)
     best_first = sorted((-value for value in values.values()), reverse=True)
     assert [play["value"] for play in found["plays"]] == pytest.approx(best_first, abs=1e-9)
@@ -292,9 +288,7 @@ def test_nothing_or_no_choice_is_left(commands: CommandLine) -> None:
         ({"scenario": "border-skirmish", "power": 1}, "The rest of the battle"),
     ],
 )
-def test_a_value_names_the_part_of_the_battle_that_it_covers(
-    keys: dict[str, Any], words: str
-) -> None:
+def test_a_value_names_the_part_of_the_battle_that_it_covers(keys: Data, words: str) -> None:
     assert asked(**keys).horizon() == words
 
 
@@ -369,8 +363,7 @@ def test_rolled_spells_are_averaged_or_given(commands: CommandLine, rolls: str) 
     given = commands.document(f"advise {rolls} --spells Pyromancer fireball")
     assert given["value"] == pytest.approx(worths["Fire Ball"])
     assert given["best"].startswith("cast Fire Ball")
-    swap = commands.document(f"advise {rolls} --rolled Pyromancer 3")
-    assert swap["best"] == "keep the spells"
+    assert commands.document(f"advise {rolls} --rolled Pyromancer 3")["best"] == "keep the spells"
     assert max(worths, key=lambda spell: worths[spell]) == "Fiery Blast"
     for spell in average["rolls"]["spells"]:
         others = [value for name, value in worths.items() if name != spell["spell"]]
@@ -390,15 +383,11 @@ def test_rolled_spells_are_averaged_or_given(commands: CommandLine, rolls: str) 
         ("--samples 0", "--samples: expected 1 or more, found 0"),
     ],
 )
-def test_rolls_that_cannot_be(
-    commands: CommandLine, rolls: str, options: str, message: str
-) -> None:
+def test_impossible_rolls(commands: CommandLine, rolls: str, options: str, message: str) -> None:
     assert message in commands.error(f"advise {rolls} --power 2 {options}")
 
 
-def test_wizards_who_roll_together_swap_as_the_solver_does(
-    commands: CommandLine, two_wizards: str
-) -> None:
+def test_two_wizards_swap_as_the_solver_does(commands: CommandLine, two_wizards: str) -> None:
     average = commands.document(f"advise {two_wizards}")
     assert average["is_exact"]
     assert len(average["rolls"]["rolls"]) == 15 * 6
@@ -421,8 +410,7 @@ def test_too_many_rolls_are_sampled_with_an_interval(
     values = [roll["value"] for roll in found["rolls"]]
     assert sampled["value"] == pytest.approx(sum(values) / 30)
     assert found["half_width"] == pytest.approx(1.959964 * stdev(values) / 30**0.5)
-    exact = solver.solve(two_wizards).value
-    assert abs(sampled["value"] - exact) < 2 * found["half_width"]
+    assert abs(sampled["value"] - solver.solve(two_wizards).value) < 2 * found["half_width"]
     interval = f"30 sampled rolls, 95 % interval of ±{found['half_width']:.2f}."
     assert f"on average over {interval}" in commands.output(line)
 
@@ -477,8 +465,7 @@ def test_a_swap_is_valued_by_the_spells(commands: CommandLine, two_wizards: str)
     values = {each["play"]: each["value"] for each in asked["plays"]}
     for kept, gone in ((2, "Wall of Fire"), (6, "Flaming Sword of Rhuin")):
         given = commands.document(f"{line} --spells Pyromancer 1 {kept}")
-        expected = pytest.approx(given["value"], abs=1e-9)
-        assert values[f"swap {gone} for Fire Ball"] == expected
+        assert values[f"swap {gone} for Fire Ball"] == pytest.approx(given["value"], abs=1e-9)
     reply = commands.output(f"{line} --rolled Pyromancer 2 6")
     assert "Wall of Fire; the first of its lore is Fire Ball, D6 hits S4, flaming" in reply
 
@@ -504,6 +491,15 @@ def test_advice_is_for_the_caster_if_its_enemy_rolls_spells(commands: CommandLin
     assert any("points to the caster" in line for line in lines)
     assert not any("points to the dispeller" in line for line in lines)
     assert not any(line.endswith(" Fiery Blast") for line in lines)
+
+
+def test_an_enemy_that_rolls_its_spells_may_be_left_without_a_lore() -> None:
+    path = Path("enemy.toml")
+    path.write_text(ENEMY_ROLLS)
+    with pytest.raises(PositionError, match=r"--spells Bert .* no lore for an enemy"):
+        asked("enemy.toml", nominated="Bolt")
+    path.write_text(ENEMY_ROLLS.replace('lore = "Fire"', "spells = []"))
+    assert asked("enemy.toml", nominated="Bolt").battle.node == Node.POOL_DICE
 
 
 def test_a_position_is_analysed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -548,19 +544,3 @@ def test_an_estimate_may_be_asked_for(commands: CommandLine) -> None:
     assert found["value"] == pytest.approx(max(values.values()))
     exact, same = (commands.document(f"advise {DUEL} {option}") for option in ("", "--estimate"))
     assert same == exact  # it is small
-
-
-def test_an_enemy_that_rolls_its_spells_may_be_left_without_a_lore() -> None:
-    path = Path("mine.toml")
-    path.write_text("""
-name = "mine"
-[caster]
-wizards = [{ name = "Lord", level = 2, spells = [{ name = "Fire Ball", worth = 20 }] }]
-[dispeller]
-wizards = [{ name = "Snagrat", level = 2, lore = "Beasts" }]
-units = [{ name = "Boyz", models = 20, toughness = 4, points = 5 }]
-""")
-    with pytest.raises(PositionError, match=r"--spells Snagrat .* no lore for an enemy"):
-        asked(str(path), nominated="Fire Ball")
-    path.write_text(path.read_text().replace(', lore = "Beasts"', ", spells = []"))
-    assert asked(str(path), nominated="Fire Ball").battle.node == Node.POOL_DICE

@@ -8,8 +8,10 @@ import pytest
 from tests.support.commands import CommandLine
 from tests.support.pages import ROOT
 
+Patch = pytest.MonkeyPatch
 DUEL, SEVENTH_DUEL, SKIRMISH = "archmage-duel", "seventh-edition-duel", "border-skirmish"
 REPLAYED = ROOT / "docs" / "examples" / "border-skirmish.jsonl"
+FIRE_BALL_AT = "--wizard 2 'Fire Ball' --target"
 HEAD_CAST = f"{DUEL} --cast 'Burning Head' --total 12 --power 2"
 SKIRMISH_CAST = f"{SKIRMISH} --cast 'Fire Ball' --total 9 --power 2"
 
@@ -49,14 +51,8 @@ ADVISE = [
     (SKIRMISH_CAST, "--cast: expected --at with it ("),
     (f"{SKIRMISH_CAST} --at 'Night Goblins'", "--at: expected "),
     ("border-skirmish --phases 7", "--phases: expected 1..6, found 7"),
-    (
-        "--wizard 2 'Fire Ball' --target 'orc boys'",
-        "--target: expected a unit of an army list (did",
-    ),
-    (
-        "--wizard 2 'Fire Ball' --target '0 Orc Boyz'",
-        "--target: expected 1 to 200 models, found '0",
-    ),
+    (f"{FIRE_BALL_AT} 'orc boys'", "--target: expected a unit of an army list (did"),
+    (f"{FIRE_BALL_AT} '0 Orc Boyz'", "--target: expected 1 to 200 models, found '0"),
     ("--wizard 2 'Fire Ball=3' --target 'Orc Boyz'", "--target: expected --wizard with a spell of"),
     (f"{DUEL} --target 'Orc Boyz'", "spell of a lore without points, and no scenario, found Orc"),
     ("--wizard 2 'Commandment of Brass' --target 'Orc Boyz'", "--target: expected a unit that Com"),
@@ -133,12 +129,7 @@ def test_bad_input_is_one_line_on_stderr(commands: CommandLine, line: str, messa
     ],
 )
 def test_a_missing_library_is_named_with_its_extra(
-    commands: CommandLine,
-    monkeypatch: pytest.MonkeyPatch,
-    library: str,
-    users: str,
-    line: str,
-    extra: str,
+    commands: CommandLine, monkeypatch: Patch, library: str, users: str, line: str, extra: str
 ) -> None:
     for name in [name for name in sys.modules if name.startswith(users)]:
         monkeypatch.delitem(sys.modules, name)

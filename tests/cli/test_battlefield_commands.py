@@ -90,9 +90,8 @@ def test_a_picture_of_the_battlefield(commands: CommandLine) -> None:
 def test_only_svg_needs_no_extra(commands: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PIL", "matplotlib"):
         monkeypatch.setitem(sys.modules, name, None)
-    script = f"draw {SKIRMISH}"
     for option, name in (("", f"{SKIRMISH}.svg"), ("--out field", "field.svg")):
-        assert commands.output(f"{script} {option}") == f"{name}\n"
+        assert commands.output(f"draw {SKIRMISH} {option}") == f"{name}\n"
         assert Path(name).read_text(encoding="utf-8").startswith("<svg")
 
 

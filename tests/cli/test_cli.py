@@ -71,9 +71,7 @@ def test_chance_of_a_cast_that_is_then_dispelled(commands: CommandLine, double_s
      ("--value 8 --dispel 2", "--dice {} --value 8 --dispel 2"),
      ("--dice 3 --value 8 --dispel", "--dice 3 --value 8 --dispel {}")],
 )  # fmt: skip
-def test_without_dice_there_is_a_row_for_each_number(
-    commands: CommandLine, line: str, one: str
-) -> None:
+def test_without_dice_each_number_has_a_row(commands: CommandLine, line: str, one: str) -> None:
     rows = commands.document(f"roll {line}")["rolls"]
     assert [row.pop("dice") for row in rows] == [1, 2, 3, 4, 5, 6]
     assert rows == [commands.document(f"roll {one.format(dice)}") for dice in range(1, 7)]

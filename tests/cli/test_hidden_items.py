@@ -19,7 +19,7 @@ from wfb_gym.advising.request import PositionRequest
 from wfb_gym.engine import actions
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import new_states
-from wfb_gym.scenario import load_scenario, scenario_from_dict
+from wfb_gym.scenario import scenario_from_dict
 from wfb_gym.solver import Equilibrium, solve_hidden
 from wfb_gym.solver.regret_matching import Sweeper
 from wfb_gym.transcripts import read, record, replay, write
@@ -55,9 +55,9 @@ def file() -> str:
 
 
 def test_a_person_sees_only_its_own_items(file: str) -> None:
-    scenario, seen = load_scenario(file), set()
+    seen = set()
     for seed in range(8):
-        _, shown = play_in_console(scenario, [], seed=seed)
+        _, shown = play_in_console(file, [], seed=seed)
         assert shown[0] == f"secrets, seed {seed}. Hidden items are dealt."
         (own,) = [line for line in shown if line.startswith("* Your hidden items: ")]
         assert own in ("* Your hidden items: Power Stone.", "* Your hidden items: nothing.")
@@ -74,10 +74,9 @@ def test_a_person_sees_only_its_own_items(file: str) -> None:
 
 def test_only_the_own_deal_changes_the_battle_that_a_person_sees(file: str) -> None:
     """The table with its estimates differs only with the person's own hidden items."""
-    scenario = load_scenario(file)
     tables: dict[str, set[str]] = {}
     for seed in range(10):
-        _, shown = play_in_console(scenario, ["?"], seed=seed)
+        _, shown = play_in_console(file, ["?"], seed=seed)
         own, _ = shown[-1].split(", ")
         tables.setdefault(own, set()).add("\n".join(shown[1:-1]))
         assert any("method: as if the dispeller had Dispel Scroll" in line for line in shown)
@@ -85,15 +84,12 @@ def test_only_the_own_deal_changes_the_battle_that_a_person_sees(file: str) -> N
 
 
 def test_the_other_seat_and_a_searching_opponent(file: str) -> None:
-    answers = ["pass"] * 20
-    _, shown = play_in_console(file, answers, seat=1, seed=4, opponent="search:1")
+    _, shown = play_in_console(file, ["pass"] * 20, seat=1, seed=4, opponent="search:1")
     assert "  may have: Power Stone (50%), nothing (50%)" in shown
     assert shown[-1].startswith("Hidden items: the caster had ")
 
 
-def test_play_and_replay_commands(
-    commands: CommandLine, type_answers: TypeAnswers, file: str
-) -> None:
+def test_play_and_replay(commands: CommandLine, type_answers: TypeAnswers, file: str) -> None:
     for public in (False, True):
         type_answers("pass")
         option = " --public" if public else ""
@@ -102,9 +98,8 @@ def test_play_and_replay_commands(
         assert transcript.is_public == public
         replay(transcript)
         shown = commands.output(f"replay {public}.jsonl --table")
-        first = shown.splitlines()[0]
         ending = "a public transcript, without hidden items that were not shown" if public else ""
-        assert first.endswith(ending or "seed 1")
+        assert shown.splitlines()[0].endswith(ending or "seed 1")
         assert ("hidden items: " in shown) != public
         assert ("may have: " in shown) == public
 
@@ -136,8 +131,7 @@ def test_the_sheet_lists_hidden_sets_with_their_chances(commands: CommandLine, f
 
 
 def test_the_chances_of_the_sheet_leave_out_hidden_items() -> None:
-    luck = hidden_scenario(caster=kinds([], ["Luckstone"], bearer="Mage"))
-    sheet = odds_sheet(luck, 0)
+    sheet = odds_sheet(hidden_scenario(caster=kinds([], ["Luckstone"], bearer="Mage")), 0)
     assert sheet.items["hidden items"] == "nothing (50%), Luckstone (50%)"
     assert replace(sheet, items={}) == odds_sheet(hidden_scenario(), 0)
 
@@ -304,8 +298,7 @@ def test_rolled_spells_must_be_given(commands: CommandLine) -> None:
     for option, given in (("--spells", ()), ("--rolled", ("--rolled", *spells))):
         message = f"{option}: expected --spells with all spells of Mage, because there are hidden "
         assert commands.error("advise rolled.toml", *given).startswith(message)
-    line = "advise rolled.toml --power 1 --dispel 1"
-    found = commands.document(line, "--spells", *spells)
+    found = commands.document("advise rolled.toml --power 1 --dispel 1", "--spells", *spells)
     assert [each["dealt"] for each in found["mixtures"]] == [STONE, "nothing"]
 
 

@@ -20,8 +20,7 @@ def _list() -> None:
 
 def test_a_list_becomes_a_scenario_file_and_a_report(commands: CommandLine) -> None:
     out = commands.output("import list.txt")
-    scenario = load_scenario("empire-2000.toml")
-    assert scenario.caster.wizards[0].items == ("Dispel Scroll",)
+    assert load_scenario("empire-2000.toml").caster.wizards[0].items == ("Dispel Scroll",)
     assert "NOT UNDERSTOOD: 1\n  Ring of Volans" in out
     assert out.endswith("next: python -m wfb_gym advise empire-2000.toml --estimate\n")
 

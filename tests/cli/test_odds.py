@@ -134,8 +134,7 @@ def test_points_are_the_engines_expected_value_at_the_best_target() -> None:
 
 
 def test_costs_and_chances_of_miscasts() -> None:
-    sheet = odds_sheet(load_scenario("archmage-duel"), 0)
-    (rows,) = sheet.miscasts.values()
+    (rows,) = odds_sheet(load_scenario("archmage-duel"), 0).miscasts.values()
     assert sum(row.chance for row in rows) == pytest.approx(1.0)
     assert [row.roll for row in rows] == ["2", "3", "4", "5-6", "7", "8-9", "10-11", "12"]
     assert rows[0].points == pytest.approx(255 / 3 * 5 / 6)  # a Strength 10 hit costs a third

@@ -49,8 +49,7 @@ def test_the_army_of_the_page_gives_its_advice(commands: CommandLine) -> None:
 def test_the_list_of_the_page_is_imported_as_printed(commands: CommandLine) -> None:
     text = page("import.md")
     Path("list.txt").write_text(blocks(text, "text")[0], encoding="utf-8")
-    found = re.findall(r"^\$ python -m wfb_gym (.*)\n((?:.*\n)*?)\.\.\.$", text, re.M)
-    ((command, shown),) = found
+    ((command, shown),) = re.findall(r"^\$ python -m wfb_gym (.*)\n((?:.*\n)*?)\.\.\.$", text, re.M)
     assert commands.output(command).startswith(shown)
     for line in re.findall(r"^python -m wfb_gym (advise .*)$", text, re.M):
         assert "points to the caster" in commands.output(line)
@@ -112,6 +111,5 @@ def test_the_python_of_the_page_of_practice_runs(capsys: pytest.CaptureFixture[s
 def test_the_page_of_practice_names_the_options_and_limits(commands: CommandLine) -> None:
     options = re.findall(r"(?<!\w)(--[a-z]+)", commands.output("practise --help"))
     assert {option for option in options if option not in PRACTICE} == {"--help"}
-    size = f"at most {MOST_GAMES} games and {MOST_BYTES >> 20} MiB"
-    assert size in PRACTICE
+    assert f"at most {MOST_GAMES} games and {MOST_BYTES >> 20} MiB" in PRACTICE
     assert f"lost {NOTICED} points or more" in PRACTICE

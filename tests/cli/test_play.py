@@ -25,6 +25,7 @@ from wfb_gym.scenario import Scenario, bundled_scenarios, load_scenario
 from wfb_gym.solver import TooLarge
 from wfb_gym.transcripts import read, record, replay, write
 from wfb_gym.transcripts.game import Game
+from wfb_gym.transcripts.game_lines import transcript_from_line
 from wfb_gym.view.choices import nomination_words
 from wfb_gym.view.names import ScenarioNames
 
@@ -60,6 +61,7 @@ def test_a_battle_from_the_keyboard(commands: CommandLine, type_answers: TypeAns
     replay(transcript)
     assert transcript.over
     assert (transcript.players, transcript.seed) == (("you", "veteran"), 3)
+    assert transcript_from_line(re.findall(r"g1\.\S+", out)[0]) == transcript
 
 
 @pytest.mark.parametrize("answers", [[], ["4", "q"]])
@@ -190,7 +192,7 @@ def test_the_plan_has_everybody_on_the_battlefield() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "seat", "opponent"),
+    ("name", "seat", "opponent"),
     [
         ("storm-council", 0, "random"),
         ("border-skirmish", 1, "random"),
@@ -198,10 +200,8 @@ def test_the_plan_has_everybody_on_the_battlefield() -> None:
         pytest.param(DUEL, 0, "expectimax:1", marks=SLOW),
     ],
 )
-def test_every_scenario_can_be_played_from_either_seat(
-    scenario: str, seat: int, opponent: str
-) -> None:
-    game, shown = play_in_console(scenario, always("2"), seat=seat, opponent=opponent)
+def test_every_scenario_can_be_played_from_either_seat(name: str, seat: int, opponent: str) -> None:
+    game, shown = play_in_console(name, always("2"), seat=seat, opponent=opponent)
     transcript = game.transcript()
     assert transcript.over
     assert "The battle ends" in shown[-1]
@@ -269,9 +269,8 @@ def test_dice_of_the_wizards_own_need_not_all_be_thrown() -> None:
 
 def test_too_large_positions_are_estimated(monkeypatch: Patch) -> None:
     monkeypatch.setattr(Analyst, "_solved", lambda *_: None)
-    scenario = load_scenario("border-skirmish")
     battle, choices = choices_of("border-skirmish")
-    analysis = Analyst(scenario).analyse(battle)
+    analysis = Analyst(load_scenario("border-skirmish")).analyse(battle)
     head, *rest = choices.odds(battle)
     rows, legend = rest[:3], rest[3:5]
     assert head.split() == ["CHANCE", "EXPECTED", "POINTS", "IF", "CAST"]

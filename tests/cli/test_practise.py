@@ -132,8 +132,7 @@ def test_the_time_limit_is_for_all_games(commands: CommandLine, folder: Path) ->
 
 
 def test_ctrl_c_ends_the_review_and_the_puzzles_follow(folder: Path, monkeypatch: Patch) -> None:
-    history = save(folder, 7, 8)
-    games, calls = history.load()[0], []
+    games, calls = save(folder, 7, 8).load()[0], []
 
     def interrupted(game: SavedGame, **keys: Any) -> SavedGame:
         calls.append(game)
@@ -219,8 +218,7 @@ def test_a_folder_that_cannot_be_written_stops_nothing(
 
 
 def test_games_of_two_units_have_rows_of_their_own(folder: Path) -> None:
-    history = save(folder, 7)
-    game = review_game(history.load()[0][0])
+    game = review_game(save(folder, 7).load()[0][0])
     assert rating_lines([game])[1].startswith("caster  ")
     scenario = game.transcript.scenario
     assert isinstance(scenario, Scenario)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import TypeAnswers
 from tests.cli.console import play_in_console
 from tests.support.commands import CommandLine
 from tests.support.hidden import SCROLL, hidden_scenario, kinds
@@ -13,10 +12,8 @@ from wfb_gym.engine.state import Node
 from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import game_line, position_from_id, position_id, record, write
 from wfb_gym.transcripts.game import Game
-from wfb_gym.transcripts.game_lines import transcript_from_line
 
 DUEL = "archmage-duel"
-HEAD = "--cast 'Burning Head' --total 12 --power 2"
 
 
 @pytest.mark.parametrize(
@@ -25,7 +22,7 @@ HEAD = "--cast 'Burning Head' --total 12 --power 2"
         DUEL,
         f"{DUEL} --power 3 --dispel 2 --scrolls 0 --tried 'Burning Head'",
         f"{DUEL} --nominated 'Burning Head'",
-        f"{DUEL} {HEAD} --dispel 4",
+        f"{DUEL} --cast 'Burning Head' --total 12 --power 2 --dispel 4",
         "border-skirmish --phases 1",
         "seventh-edition-duel --power 2 --own 2 1 --tried 'Wizard Lord/Fire Bolt'",
         "hidden-scroll --tried 'Fire Ball' --cast 'Fiery Blast' --total 9 --power 0",
@@ -69,9 +66,8 @@ def test_impossible_dice_have_no_id(commands: CommandLine) -> None:
 def test_share_prints_the_id_and_play_starts_there(commands: CommandLine) -> None:
     game, shown = play_in_console(DUEL, ["burning head", "3 dice", "share", "pass"])
     (line,) = [line for line in shown if line.startswith("p1.")]
-    shared = position_from_id(line)
     assert "Your choice: share" in shown
-    _, again = play_in_console(DUEL, ["id"], start=shared)
+    _, again = play_in_console(DUEL, ["id"], start=position_from_id(line))
     assert line in again
     menu = shown.index(line)
     position = [each for each in shown[:menu] if each.startswith(f"{DUEL}, phase 1")][-1]
@@ -103,16 +99,6 @@ def test_replay_takes_a_game_line(commands: CommandLine) -> None:
     write(transcript, Path("duel.jsonl"))
     line = game_line(transcript)
     assert commands.output(f"replay {line}") == commands.output("replay duel.jsonl")
-
-
-def test_play_prints_the_line_of_the_battle(
-    commands: CommandLine, type_answers: TypeAnswers
-) -> None:
-    type_answers("pass")
-    out = commands.output(f"play --seed 3 --yes {DUEL}")
-    transcript = transcript_from_line(re.findall(r"g1\.\S+", out)[0])
-    assert (transcript.players, transcript.seed) == (("you", "veteran"), 3)
-    assert transcript.over
 
 
 def test_a_game_from_a_position_has_no_transcript() -> None:

@@ -70,8 +70,7 @@ def test_the_values_are_printed_and_give_the_same_advice_as_points(commands: Com
     line = f"Spell values at {TYPICAL}: Fire Ball 14.00, Fiery Blast 28.00 points."
     assert line in lines
     lines.remove(line)
-    given = commands.output(f"{command} 'Fire Ball=14' 'Fiery Blast=28'").splitlines()
-    assert given == lines
+    assert commands.output(f"{command} 'Fire Ball=14' 'Fiery Blast=28'").splitlines() == lines
     found = commands.document(f"{command} 'Fire Ball' 8=40")
     assert found["values"] == [{"spell": "Fire Ball", "points": 14.0, "target": TYPICAL}]
     assert commands.document(f"{command} 'Fire Ball=14' 8=40")["plays"] == found["plays"]

@@ -323,7 +323,6 @@ class TranslatedKernel:
     """
 
     def __init__(self, ptx: str) -> None:
-        self.ptx = ptx
         with tempfile.TemporaryDirectory() as folder:
             source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
             source.write_text(translate(ptx))

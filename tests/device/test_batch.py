@@ -151,15 +151,12 @@ def test_the_documented_loop_runs() -> None:
     assert run_blocks(code)["rewards"].shape == (4096,)
 
 
-@pytest.mark.parametrize(
-    ("keys", "expected"),
-    [
-        ({"device": "tpu"}, 'device: expected "cuda", "cuda:0" and so on or "cpu"'),
-        ({"device": "cpu", "strict": True}, "strict: expected no value with device="),
-        ({"device": "cpu", "opponent": "expectimax:1"}, "opponent: expected scripted players"),
-        ({"device": "cpu", "opponent": "nobody"}, "opponent: "),
-    ],
-)
+@pytest.mark.parametrize(("keys", "expected"), [
+    ({"device": "tpu"}, 'device: expected "cuda", "cuda:0" and so on or "cpu"'),
+    ({"device": "cpu", "strict": True}, "strict: expected no value with device="),
+    ({"device": "cpu", "opponent": "expectimax:1"}, "opponent: expected scripted players"),
+    ({"device": "cpu", "opponent": "nobody"}, "opponent: "),
+])  # fmt: skip
 def test_arguments_without_a_device_are_rejected(keys: dict[str, Any], expected: str) -> None:
     with pytest.raises(ValueError, match=expected):
         gym.make_vec(CASTER, num_envs=2, **keys)

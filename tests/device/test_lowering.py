@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.device.toy import FUNCTIONS
 from wfb_gym.device.emulation import EmulatedKernel
 from wfb_gym.device.lowering import (
     GPU_TRIPLE,
@@ -47,23 +46,20 @@ def linked(folder: Path, function: str, target: tuple[str, str], numbers: NDArra
     return link(bitcode, name.decode(), given, (), machine), machine, variables(given)
 
 
-def test_an_emulated_kernel_runs_the_function_once_for_each_member(folder: Path) -> None:
-    numbers = np.array([0.3, 0.6, 0.9, 7.0])
+@pytest.mark.parametrize(("given", "results", "failure"), [
+    ([0.3, 0.6, 0.9, 7.0], [0.3 * 0.1 + 1.0, 0.6 * 0.1 + 2.0, 0.9 * 0.1 + 1.0, 7.0], 0),
+    # The members other than one with an error ran.
+    ([1.0, -1.0, 1.0], [1.1, -1.0, 1.1], -2), ([1.0, 0.0, 1.0], [1.1, 0.0, 1.1], 2),
+])  # fmt: skip
+def test_an_emulated_kernel_runs_once_for_each_member_and_reports_a_failure_once(
+    folder: Path, given: list[float], results: list[float], failure: int
+) -> None:
+    numbers = np.array(given)
     module, machine, words = linked(folder, "multiply_and_add", CPU, numbers)
     kernel = EmulatedKernel(module, machine, tuple(words))
     kernel.bind(words, 3)()
-    assert numbers.tolist() == [0.3 * 0.1 + 1.0, 0.6 * 0.1 + 2.0, 0.9 * 0.1 + 1.0, 7.0]
-    assert kernel.failure() == 0
-
-
-@pytest.mark.parametrize(("value", "failure"), [(-1.0, -2), (0.0, 2)])
-def test_a_failure_names_the_member_once(folder: Path, value: float, failure: int) -> None:
-    numbers = np.array([1.0, value, 1.0])
-    module, machine, words = linked(folder, "multiply_and_add", CPU, numbers)
-    kernel = EmulatedKernel(module, machine, tuple(words))
-    kernel.bind(words, 3)()
+    assert numbers.tolist() == results
     assert (kernel.failure(), kernel.failure()) == (failure, 0)
-    assert numbers.tolist() == [1.1, value, 1.1]  # the other members ran
 
 
 def test_ptx_rounds_after_each_operation(folder: Path) -> None:
@@ -90,10 +86,6 @@ def test_inexact_instructions_are_rejected(instruction: str) -> None:
 def test_functions_that_a_gpu_lacks_are_rejected(folder: Path, function: str, missing: str) -> None:
     with pytest.raises(KernelError, match=missing):
         to_ptx(*linked(folder, function, GPU, np.zeros(3))[:2])
-
-
-def test_the_toys_are_all_used() -> None:
-    assert {each.__name__ for each in FUNCTIONS} == {"multiply_and_add", "allocate", "exponentiate"}
 
 
 def test_only_addresses_and_numbers_of_rows_vary() -> None:

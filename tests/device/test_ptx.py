@@ -81,8 +81,3 @@ def test_an_action_outside_the_action_space_changes_nothing(translated: Translat
     device.step(actions)
     with pytest.raises(ValueError, match="action of environment 5: expected 0"):
         device.check()
-
-
-def test_arithmetic_is_exact_and_nothing_is_external(translated: Translated) -> None:
-    ptx = translated.kernel.ptx
-    assert [word for word in ("fma.", ".ftz", ".approx", ".extern") if word in ptx] == []

@@ -247,14 +247,11 @@ def line_of(code: str) -> int:
 
 
 @needs_gcc
-@pytest.mark.parametrize(
-    ("code", "problem"),
-    [
-        ("st.b16 [%rd4+5], %rs1;\nmov.b64 %rd9, 0;", "misaligned access of 2 bytes"),
-        ("ld.v2.b64 {%rd5, %rd9}, [%rd4];", "misaligned access of 16 bytes"),
-        ("cvt.rzi.s64.f64 %rd9, 0d43E0000000000000;", "float out of range"),
-    ],
-)
+@pytest.mark.parametrize(("code", "problem"), [
+    ("st.b16 [%rd4+5], %rs1;\nmov.b64 %rd9, 0;", "misaligned access of 2 bytes"),
+    ("ld.v2.b64 {%rd5, %rd9}, [%rd4];", "misaligned access of 16 bytes"),
+    ("cvt.rzi.s64.f64 %rd9, 0d43E0000000000000;", "float out of range"),
+])  # fmt: skip
 def test_misaligned_accesses_and_overflow_abort(code: str, problem: str) -> None:
     module = "from tests.device.test_ptx_to_c import Case, run"
     done = run_python("-c", f"{module}; run([Case({code!r}, 0)])")
@@ -262,22 +259,13 @@ def test_misaligned_accesses_and_overflow_abort(code: str, problem: str) -> None
     assert done.err == f"PTX line {line_of(code)}: {problem}\n"
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "fma.rn.f64 %rd9, %rd1, %rd2, %rd1;",
-        "add.rz.f64 %rd9, %rd1, %rd2;",
-        "add.f64 %rd9, %rd1, %rd2;",
-        "cvt.rni.s64.f64 %rd9, %rd1;",
-        "ld.shared.b64 %rd9, [%rd4];",
-        "ld.b64 %rd9, [%rd4], 0;",
-        "ld.v2.b32 {_, %r9}, [%rd4];",
-        "setp.lt.and.s64 %p9, %rd1, %rd2, %p1;",
-        "mov.u32 %r9, %laneid;",
-        "mov.b64 %rd9, 1.5;",
-        ".shared .align 8 .b8 %rd9[8];",
-    ],
-)
+@pytest.mark.parametrize("code", [
+    "fma.rn.f64 %rd9, %rd1, %rd2, %rd1;", "add.rz.f64 %rd9, %rd1, %rd2;",
+    "add.f64 %rd9, %rd1, %rd2;", "cvt.rni.s64.f64 %rd9, %rd1;", "ld.shared.b64 %rd9, [%rd4];",
+    "ld.b64 %rd9, [%rd4], 0;", "ld.v2.b32 {_, %r9}, [%rd4];",
+    "setp.lt.and.s64 %p9, %rd1, %rd2, %p1;", "mov.u32 %r9, %laneid;", "mov.b64 %rd9, 1.5;",
+    ".shared .align 8 .b8 %rd9[8];",
+])  # fmt: skip
 def test_other_instructions_raise(code: str) -> None:
     with pytest.raises(ValueError, match="expected") as caught:
         translate(kernel_of([Case(code, 0)]))

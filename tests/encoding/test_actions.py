@@ -74,13 +74,10 @@ def test_every_legal_action_has_an_index(scenario: str, games: int) -> None:
 
 
 def test_meanings_in_words() -> None:
-    limits = Limits(
-        ArmyLimits(1, 2, 1), ArmyLimits(0, 1, 0), 2, own_dice=True, rerolls=True, in_play=True
-    )
-    meanings = action_meanings(
-        limits, ArmyNames(("Charm",), ("Ann",), ("Bolt",)), ArmyNames(spells=("Hex",))
-    )
-    assert meanings == [
+    sizes = ArmyLimits(1, 2, 1), ArmyLimits(0, 1, 0), 2
+    limits = Limits(*sizes, own_dice=True, rerolls=True, in_play=True)
+    own, enemy = ArmyNames(("Charm",), ("Ann",), ("Bolt",)), ArmyNames(spells=("Hex",))
+    assert action_meanings(limits, own, enemy) == [
         "pass", "0 dice", "1 die", "2 dice", "use Charm",
         *(f"re-roll a {face}" for face in range(1, 7)), "re-roll all",
         "own dice of Ann", "cast Bolt", "cast spell 2",
@@ -90,12 +87,9 @@ def test_meanings_in_words() -> None:
 
 def test_meanings_of_targets() -> None:
     limits = Limits(ArmyLimits(2, 0, 0, 2), ArmyLimits(1, 0, 0, 2), 1, targets=True)
-    meanings = action_meanings(
-        limits,
-        ArmyNames(wizards=("Ann",), units=("Spears",)),
-        ArmyNames(wizards=("Gork",), units=("Boyz", "Wolves")),
-    )
-    assert meanings == [
+    own = ArmyNames(wizards=("Ann",), units=("Spears",))
+    enemy = ArmyNames(wizards=("Gork",), units=("Boyz", "Wolves"))
+    assert action_meanings(limits, own, enemy) == [
         "pass", "1 die", "no target",
         "at own Spears", "at own unit 2", "at own Ann", "at own wizard 2",
         "at enemy Boyz", "at enemy Wolves", "at enemy Gork",

@@ -179,24 +179,18 @@ def test_battles_keep_their_histories() -> None:
     answers = np.zeros(5)
     asked = battles.reset(1)
     for _ in range(120):
-        for seat, one in enumerate(asked):
-            view = battles.views[seat]
-            first = view.layout.offsets[0][("own", "enemy")[seat]].spells
-            stride = view.layout.offsets[0].in_spell.stride
-            last = view.layout.offsets[0].in_spell.last_dice
-            for row, member in zip(one.observations, one.members, strict=True):
+        chosen = [random_actions(one.masks, rng) for one in asked]
+        for view, one, picked in zip(battles.views, asked, chosen, strict=True):
+            at = view.layout.offsets[0]
+            first = at[("own", "enemy")[view.seat]].spells + at.in_spell.last_dice
+            codes = view.codec.code_of[picked]
+            for row, member, code in zip(one.observations, one.members, codes, strict=True):
                 casts = found[member].seen(battles.envs[member].state)
                 for k in range(spells):
-                    seen = row[first + k * stride + last :][:5]
+                    seen = row[first + k * at.in_spell.stride :][:5]
                     expected = casts.get(k, [0.0] * 5)
                     assert seen == pytest.approx(expected)
                     answers += np.array(expected) > 0
-        chosen = []
-        for seat, one in enumerate(asked):
-            picked = random_actions(one.masks, rng)
-            chosen.append(picked)
-            codes = battles.views[seat].codec.code_of[picked]
-            for member, code in zip(one.members, codes, strict=True):
                 found[member].decide(battles.envs[member].state, int(code))
         asked = battles.play(*chosen)
         for member in np.flatnonzero(battles.ended):

@@ -88,11 +88,8 @@ def test_units_are_shown_if_anything_can_happen_to_them() -> None:
 
 def test_dice_that_an_item_keeps_are_dice_of_an_action() -> None:
     """A wizard of level 1 casts with two dice; its rod keeps three."""
-    battle = new_game(
-        army(wizard(1, spell(), items=["Rod of Power"]), power_dice=6, dispel_dice=0),
-        phases=3,
-        **miscast({"kind": "level_lost"}),
-    )
+    caster = army(wizard(1, spell(), items=["Rod of Power"]), power_dice=6, dispel_dice=0)
+    battle = new_game(caster, phases=3, **miscast({"kind": "level_lost"}))
     assert fit(battle.packed_scenarios, 0).dice == 3
     battle.stop()
     assert battle.node == Node.STORE_DICE

@@ -90,55 +90,36 @@ def custom() -> dict[str, Game]:
     charm = {"name": "Charm", "uses": 3, "reroll": reroll, "when_casting": {"bonus": 1}}
     return {
         "re-rolls": new_game(
-            army(
-                wizard(3, bolt, items=["Power Stone", "Charm", "Luckstone"]),
-                wizard(2, spark, items=["Starwood Staff"], name="Second"),
-                power_dice=8,
-            ),
-            army(wizard(2, items=["Charm", "Staff of Sorcery"]), dispel_dice=4),
-            items=[charm],
+            army(wizard(3, bolt, items=["Power Stone", "Charm", "Luckstone"]),
+                 wizard(2, spark, items=["Starwood Staff"], name="Second"), power_dice=8),
+            army(wizard(2, items=["Charm", "Staff of Sorcery"]), dispel_dice=4), items=[charm],
         ),
         "powers of items": new_game(
-            army(
-                wizard(3, bolt, items=["Book of Hoeth", "Rod of Power"]),
-                wizard(2, spark, items=["Power Stone"], name="Second"),
-                items=["Power Familiar", "Master Rune of Balance"],
-            ),
-            army(
-                wizard(2, spell("Hex", 5), items=["Seal of Destruction", "Black Periapt"]),
-                wizard(1, name="Second", items=["Dispel Scroll"]),
-            ),
+            army(wizard(3, bolt, items=["Book of Hoeth", "Rod of Power"]),
+                 wizard(2, spark, items=["Power Stone"], name="Second"),
+                 items=["Power Familiar", "Master Rune of Balance"]),
+            army(wizard(2, spell("Hex", 5), items=["Seal of Destruction", "Black Periapt"]),
+                 wizard(1, name="Second", items=["Dispel Scroll"])),
             phases=4,
         ),
         "7e battle": new_game(
             army(wizard(3, lasting("Ward", 5, worth_per_phase=2.0), spell("Bolt", 7))),
-            army(
-                wizard(2, lasting("Veil", 5, worth_per_phase=2.0, in_play=True)),
-                wizard(1, spell("Spark", 4), name="Second"),
-            ),
-            ruleset="7e",
-            phases=3,
+            army(wizard(2, lasting("Veil", 5, worth_per_phase=2.0, in_play=True)),
+                 wizard(1, spell("Spark", 4), name="Second")),
+            ruleset="7e", phases=3,
         ),
         "miscasts": new_game(
-            army(
-                wizard(2, spell("Bolt", 4), spell("Beam", 6)),
-                wizard(2, spell("Bolt", 4), name="Second"),
-                power_dice=9,
-            ),
-            army(wizard(2, spell("Hex", 5), items=["Dispel Scroll"])),
-            phases=3,
-            **miscast(
-                {"kind": "caster_hit", "strength": 4},
-                {"kind": "locked", "until": "six", "bars_items": True},
-                {"kind": "spell_forgotten"},
-                {"kind": "level_lost"},
-            ),
+            army(wizard(2, spell("Bolt", 4), spell("Beam", 6)),
+                 wizard(2, spell("Bolt", 4), name="Second"), power_dice=9),
+            army(wizard(2, spell("Hex", 5), items=["Dispel Scroll"])), phases=3,
+            **miscast({"kind": "caster_hit", "strength": 4},
+                      {"kind": "locked", "until": "six", "bars_items": True},
+                      {"kind": "spell_forgotten"}, {"kind": "level_lost"}),
         ),
         "aims": new_game(
             army(wizard(4, strike, once, doom, bolt), units=[spears], power_dice=9),
             army(wizard(3, strike, doom, bolt, unit="Boyz"), units=[boyz, unit("Wolves", 3)]),
-            phases=4,
-            **FREE,
+            phases=4, **FREE,
         ),
         "marks": new_game(
             army(wizard(4, once, hex_), wizard(2, hex_, name="Second"), power_dice=9),
@@ -147,56 +128,35 @@ def custom() -> dict[str, Game]:
         ),
         "Comets": new_game(
             army(wizard(4, comet, strike), units=[spears], power_dice=9),
-            army(wizard(2, comet), units=[boyz], dispel_dice=2),
-            phases=5,
+            army(wizard(2, comet), units=[boyz], dispel_dice=2), phases=5,
         ),
         "points of Comets": new_game(
-            army(
-                wizard(4, comet, strike, position=[10.0, 6.0]),
-                units=[{**spears, "position": [20.0, 6.0]}],
-                power_dice=9,
-            ),
-            army(
-                wizard(3, comet, position=[20.0, 24.0], facing=180.0),
-                units=[{**boyz, "position": [10.0, 24.0], "facing": 180.0}],
-                dispel_dice=2,
-            ),
-            phases=5,
-            battlefield={"width": 30.0, "depth": 30.0},
+            army(wizard(4, comet, strike, position=[10.0, 6.0]),
+                 units=[{**spears, "position": [20.0, 6.0]}], power_dice=9),
+            army(wizard(3, comet, position=[20.0, 24.0], facing=180.0),
+                 units=[{**boyz, "position": [10.0, 24.0], "facing": 180.0}], dispel_dice=2),
+            phases=5, battlefield={"width": 30.0, "depth": 30.0},
         ),
         "healing and bound spells": new_game(
-            army(
-                wizard(4, known("Healing Hand"), known("Steal Soul"), wounds=3),
-                wizard(2, strike, name="Second", items=["Storm Stone"]),
-                units=[boyz],
-            ),
-            army(
-                wizard(4, known("Steal Soul"), wounds=4),
-                heroes=[{"name": "Hero", "items": ["Ring of Flame"]}],
-                units=[spears],
-            ),
-            phases=4,
-            rules={"scoring": "victory_points"},
+            army(wizard(4, known("Healing Hand"), known("Steal Soul"), wounds=3),
+                 wizard(2, strike, name="Second", items=["Storm Stone"]), units=[boyz]),
+            army(wizard(4, known("Steal Soul"), wounds=4),
+                 heroes=[{"name": "Hero", "items": ["Ring of Flame"]}], units=[spears]),
+            phases=4, rules={"scoring": "victory_points"},
         ),
         "miscast tables": new_game(
-            army(
-                wizard(2, strike, daemon_unit="Horrors", miscast_table="daemons"),
-                *(
-                    wizard(2, strike, name=name, miscast_table="gut-magic", wounds=3)
-                    for name in "AB"
-                ),
-                units=[unit("Horrors", 8, traits=["daemons"])],
-                power_dice=9,
-            ),
-            army(wizard(2, strike, unit="Boyz"), units=[boyz], dispel_dice=2),
-            phases=3,
+            army(wizard(2, strike, daemon_unit="Horrors", miscast_table="daemons"),
+                 wizard(2, strike, name="A", miscast_table="gut-magic", wounds=3),
+                 wizard(2, strike, name="B", miscast_table="gut-magic", wounds=3),
+                 units=[unit("Horrors", 8, traits=["daemons"])], power_dice=9),
+            army(wizard(2, strike, unit="Boyz"), units=[boyz], dispel_dice=2), phases=3,
         ),
         "drawn spells": new_game(
             army({"name": "Anna", "level": 2, "lore": "Fire"}, units=[spears]),
             army({"name": "Berta", "level": 1, "lore": "Death"}, wizard(1, strike), units=[boyz]),
             phases=2,
         ),
-    }
+    }  # fmt: skip
 
 
 CUSTOM = (

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.engine.facts import mean_if_all_pass
-from tests.support.builders import Game, aimed, army, known, lasting, spell, unit, wizard
+from tests.support.builders import Data, Game, aimed, army, known, lasting, spell, unit, wizard
 from tests.support.builders import game as new_game
 from tests.support.playing import table_of
 from wfb_gym.encoding.limits import fit
@@ -77,8 +77,9 @@ def for_seat(seat: int, numbers: dict[str, float]) -> dict[str, float]:
 def assert_shown(battle: Battle, wanted: dict[str, float], *seats: int) -> None:
     """Assert numbers of observations, named from the first seat, from both seats by default."""
     for seat in seats or (0, 1):
-        names, seen = for_seat(seat, wanted), shown(battle, seat)
-        assert {name: seen.get(name, 0.0) for name in names} == pytest.approx(names)
+        names = for_seat(seat, wanted)
+        seen = Eye(battle.packed_scenarios, seat).named_fields(battle)
+        assert {name: seen[name] for name in names} == pytest.approx(names)
 
 
 def assert_all_shown(battle: Battle, part: str, wanted: dict[str, float]) -> None:
@@ -134,17 +135,19 @@ def test_the_most_points_of_a_spell_are_within_its_bounds() -> None:
     Census(Eye(battle.packed_scenarios, 0)).count(battle)
 
 
-def skirmish(*spells: Any, phases: int = 2, **enemy: Any) -> Game:
+def skirmish(*spells: Any, phases: int = 2, rules: Data | None = None, **enemy: Any) -> Game:
     """A wizard with these spells against two units without dispel dice."""
     return new_game(
         army(wizard(4, *spells, wounds=2), power_dice=12, units=[unit("Guard", 5)]),
         army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0, **enemy),
         phases=phases,
+        rules=rules or {},
     )
 
 
 COMET = known("The Comet of Casandora")
 STRIKE = aimed("Strike", 5, damage={"hits": "D6", "strength": 4})
+FIELD = {"width": 48.0, "depth": 48.0}
 
 
 def test_the_chosen_target_has_its_expected_points() -> None:
@@ -212,11 +215,9 @@ def test_the_target_of_a_free_spell_is_half_one() -> None:
 
 def test_marks_are_seen_bit_by_bit() -> None:
     once = aimed("Curse", 5, once=True, worth={"points": 5.0})
-    battle = new_game(
-        army(wizard(4, once, spell()), wizard(4, once, name="Second"), power_dice=12),
-        army(units=[unit("Spears"), unit("Boyz")], dispel_dice=0),
-        phases=2,
-    )
+    mages = wizard(4, once, spell()), wizard(4, once, name="Second")
+    foes = army(units=[unit("Spears"), unit("Boyz")], dispel_dice=0)
+    battle = new_game(army(*mages, power_dice=12), foes, phases=2)
     assert_shown(battle, {"own mark 1": 0})
     battle.works("Curse", "Boyz", wizard=0)
     assert_shown(battle, {"own mark 1": 2 / 65535})
@@ -263,8 +264,7 @@ def test_a_comet_lies_on_no_target() -> None:
     foes = [unit(f"{x}", 20, position=[x, 30.0], facing=180.0) for x in (16.0, 28.0)]
     curse = aimed("Curse", duration="remains_in_play", worth={"points_per_phase": 1.0})
     mage = wizard(4, COMET, curse, position=[24.0, 4.0])
-    field = {"width": 48.0, "depth": 48.0}
-    battle = new_game(army(mage), army(units=foes), battlefield=field, phases=3)
+    battle = new_game(army(mage), army(units=foes), battlefield=FIELD, phases=3)
     battle.nominate(COMET["name"])
     battle.act(battle.legal_actions()[0])
     battle.play([FIRST_DICE + 4, (6, 6, 2, 3)])
@@ -318,10 +318,8 @@ def test_flight_and_the_losses_until_a_panic_test_are_observed() -> None:
 
 
 def test_a_bound_spell_needs_no_dice_and_has_its_full_points() -> None:
-    battle = new_game(
-        army(heroes=[{"name": "Hero", "items": ["Ring of Flame"]}]),
-        army(units=[unit("Spears", 10, toughness=3)], dispel_dice=2),
-    )
+    hero = {"name": "Hero", "items": ["Ring of Flame"]}
+    battle = new_game(army(heroes=[hero]), army(units=[unit()], dispel_dice=2))
     best = shown(battle)["own spell 1 worth"]
     assert_shown(battle, {"own spell 1 best": best, "own spell 1 casting value": 3 / 15})
     assert_shown(battle, {"own spell 1 castable": 1, "own spell 1 most dice": 0})
@@ -354,9 +352,8 @@ def test_uses_that_help_a_dispel_are_counted() -> None:
 
 
 def test_the_item_that_may_keep_dice_is_marked() -> None:
-    battle = new_game(
-        army(wizard(2, spell(), items=["Dispel Scroll", "Rod of Power"]), power_dice=3), phases=3
-    )
+    mage = wizard(2, spell(), items=["Dispel Scroll", "Rod of Power"])
+    battle = new_game(army(mage, power_dice=3), phases=3)
     battle.stop()
     assert battle.node == Node.STORE_DICE
     assert_shown(battle, {"node store dice": 1})
@@ -367,16 +364,13 @@ def test_the_item_that_may_keep_dice_is_marked() -> None:
 
 def test_the_spells_that_were_drawn_are_marked() -> None:
     """The wizard rolls 3 and 5: it may swap one of them for the lore's first spell."""
-    battle = new_game(
-        army(wizard(4, spell()), {"name": "Anna", "level": 2, "lore": "Fire"}),
-        army(units=[unit("Spears")]),
-    )
+    anna = {"name": "Anna", "level": 2, "lore": "Fire"}
+    battle = new_game(army(wizard(4, spell()), anna), army(units=[unit()]))
     battle.roll(3, 5)
     assert battle.node == Node.SWAP_SPELL
     assert_shown(battle, {"node swap spell": 1})
     assert_all_shown(battle, "pending", {f"own spell {k} pending": 1.0 for k in (4, 6)})
-    known = {f"own spell {k} known": 1.0 for k in (1, 4, 6)}
-    assert_all_shown(battle, "known", known)
+    assert_all_shown(battle, "known", {f"own spell {k} known": 1.0 for k in (1, 4, 6)})
     seen = shown(battle)
     at = [f"own spell {k} at unit 1" for k in range(1, 8) if f"own spell {k} worth" in seen]
     assert [name for name in seen if name.endswith("at unit 1")] == at[1:]
@@ -384,12 +378,9 @@ def test_the_spells_that_were_drawn_are_marked() -> None:
 
 def test_the_points_of_a_comet_and_their_expected_points() -> None:
     boyz = unit("Boyz", 20, position=[16.0, 30.0], facing=180.0, points=9.0)
-    battle = new_game(
-        army(wizard(4, COMET, position=[24.0, 4.0], points=0.0), power_dice=9),
-        army(units=[boyz, unit("Mob", 20, position=[28.0, 30.0], facing=180.0)]),
-        battlefield={"width": 48.0, "depth": 48.0},
-        phases=3,
-    )
+    mob = unit("Mob", 20, position=[28.0, 30.0], facing=180.0)
+    caster = army(wizard(4, COMET, position=[24.0, 4.0], points=0.0), power_dice=9)
+    battle = new_game(caster, army(units=[boyz, mob]), battlefield=FIELD, phases=3)
     aims = battle.packed.armies[0].aims
     count = int(battle.packed.armies[0].n_points)
     assert count > 3
@@ -403,9 +394,8 @@ def test_the_points_of_a_comet_and_their_expected_points() -> None:
     battle.act(battle.legal_actions()[2])
     for node in (Node.POOL_DICE, Node.ROLL_COMET):
         assert battle.node == node
-        assert_shown(
-            battle, {"own wizard 1 comet point": 3 / 64, "own spell 1 worth": expected_points[2]}
-        )
+        wanted = {"own wizard 1 comet point": 3 / 64, "own spell 1 worth": expected_points[2]}
+        assert_shown(battle, wanted)
         assert not shown(battle, 0, "^comet at") | shown(battle, 1, "^comet at")
         if node == Node.POOL_DICE:
             battle.play([FIRST_DICE + 2, (6, 6)])
@@ -426,9 +416,8 @@ def test_an_expected_loss_is_negative() -> None:
 
 def test_a_spell_is_worth_its_best_initially_legal_aim() -> None:
     """The wizard in the unit is worth most, but no legal target while the unit exists."""
-    battle = skirmish(
-        STRIKE, wizards=[wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)]
-    )
+    dear = wizard(1, name="Foe", unit="Spears", points=500.0, wounds=1)
+    battle = skirmish(STRIKE, wizards=[dear])
     assert_shown(battle, {"own spell 1 worth": 3.5 * 2 / 3 * 9 / 100})
 
 
@@ -439,9 +428,8 @@ def test_switches_of_the_rules_are_seen(value: bool) -> None:
     rules: dict[str, Any] = dict.fromkeys(keys, value)
     for key, name in keys.items():
         only = new_game(army(wizard(2, spell())), rules=rules | {key: not value})
-        assert_shown(
-            only, {f"rule {each}": float(value ^ (each == name)) for each in keys.values()}
-        )
+        wanted = {f"rule {each}": float(value ^ (each == name)) for each in keys.values()}
+        assert_shown(only, wanted)
     battle = new_game(army(wizard(4, STRIKE)), army(units=[unit()]), rules={"panic": value})
     limits = replace(fit(battle.packed_scenarios, 0), panic=True)
     assert Eye(battle.packed_scenarios, 0, limits).named_fields(battle)["rule panic"] == value
@@ -452,30 +440,22 @@ POWERS = [
     ({"uses": 1, "when_casting": {"bonus": 1}}, {"helps casts": 1.0, "bonus": 1 / 5}),
     ({"uses": 1, "when_dispelling": {"bonus": 1}}, {"helps dispels": 1.0, "bonus": 1 / 5}),
     ({"dispel_bonus": 2}, {"lasting bonus": 2 / 5}),
-    (
-        {"uses": 1, "reroll": {"of": "both", "changes_natural": True}},
-        {"helps casts": 1.0, "helps dispels": 1.0, "changes natural": 1.0, "re-roll": 0.5},
-    ),
+    ({"uses": 1, "reroll": {"of": "both", "changes_natural": True}},
+     {"helps casts": 1.0, "helps dispels": 1.0, "changes natural": 1.0, "re-roll": 0.5}),
     ({"uses": 1, "reroll": {"of": "cast"}}, {"helps casts": 1.0, "re-roll": 0.5}),
-    (
-        {"uses": 1, "reroll": {"of": "both", "dice": "all"}},
-        {"helps casts": 1.0, "helps dispels": 1.0, "re-roll": 1.0},
-    ),
-    (
-        {"uses": 1, "when_casting": {"bonus": 1, "irresistible": False}, "ends_own_spells": True},
-        {"helps casts": 1.0, "bonus": 1 / 5, "not irresistible": 1.0, "ends own spells": 1.0},
-    ),
-    (
-        {"uses": 1, "when_casting": {"extra_dice": 1}, "stores_dice": True},
-        {"helps casts": 1.0, "extra dice": 0.1, "holds dice": 1.0},
-    ),
+    ({"uses": 1, "reroll": {"of": "both", "dice": "all"}},
+     {"helps casts": 1.0, "helps dispels": 1.0, "re-roll": 1.0}),
+    ({"uses": 1, "when_casting": {"bonus": 1, "irresistible": False}, "ends_own_spells": True},
+     {"helps casts": 1.0, "bonus": 1 / 5, "not irresistible": 1.0, "ends own spells": 1.0}),
+    ({"uses": 1, "when_casting": {"extra_dice": 1}, "stores_dice": True},
+     {"helps casts": 1.0, "extra dice": 0.1, "holds dice": 1.0}),
     ({"uses": 1, "when_dispelling": {"automatic": True}}, {}),
     ({"uses": 1, "when_dispelling": {"automatic": True, "forgotten_on": 4}}, {"forgotten": 0.5}),
     ({"power_dice": 1, "dispel_dice": 2}, {"power dice": 0.1, "dispel dice": 0.2}),
     ({"takes_power_dice": 3}, {"takes power": 0.3}),
     ({"stores": {"dice": 3}}, {"keeps": 0.3}),
     ({"stores": EVERY_DIE}, {"keeps": 0.2, "keeps on a roll": 1.0, "keeps of any phase": 1.0}),
-]
+]  # fmt: skip
 """Observed powers of items, in a scenario with an unusual item."""
 NAMES_OF_POWERS = (
     "helps casts", "helps dispels", "not irresistible", "changes natural", "ends own spells",
@@ -485,9 +465,7 @@ NAMES_OF_POWERS = (
 
 
 @pytest.mark.parametrize(("item", "powers_seen"), POWERS)
-def test_unusual_items_are_distinguished(
-    item: dict[str, Any], powers_seen: dict[str, float]
-) -> None:
+def test_unusual_items_are_distinguished(item: Data, powers_seen: dict[str, float]) -> None:
     staff, thing = wizard(3, spell(), items=["Starwood Staff"]), wizard(2, items=["Thing"])
     battle = new_game(army(staff), army(thing), items=[{"name": "Thing", **item}])
     part = f"enemy item 1 ({'|'.join(NAMES_OF_POWERS)})$"
@@ -496,25 +474,20 @@ def test_unusual_items_are_distinguished(
 
 
 def test_bonuses_and_doubles_of_a_caster_are_seen() -> None:
-    mages = (
-        wizard(3, spell(), items=["Starwood Staff"]),
-        wizard(3, spell(), items=["Book of Hoeth"], name="Second"),
-    )
-    battle = new_game(army(*mages, power_dice=3))
+    staff = wizard(3, spell(), items=["Starwood Staff"])
+    book = wizard(3, spell(), items=["Book of Hoeth"], name="Second")
+    battle = new_game(army(staff, book, power_dice=3))
     wanted = {"own wizard 1 cast bonus": 1 / 5, "own wizard 2 any double": 1.0}
     assert_all_shown(battle, "(bonus|double)$", wanted)
 
 
 def chance_to_cast(dice: int, value: int, *, sixes: bool = True) -> float:
     """Counted over all rolls: two 1s fail, two 6s succeed if they may, 1 and 2 are never enough."""
-    rolls = list(product(range(1, 7), repeat=dice))
-    good = [
-        roll
-        for roll in rolls
-        if roll.count(1) < 2
-        and ((sixes and roll.count(6) > 1) or (sum(roll) > 2 and sum(roll) >= value))
-    ]
-    return len(good) / len(rolls)
+    rolls, good = list(product(range(1, 7), repeat=dice)), 0
+    for roll in rolls:
+        succeeds = (sixes and roll.count(6) > 1) or sum(roll) >= max(value, 3)
+        good += succeeds and roll.count(1) < 2
+    return good / len(rolls)
 
 
 def test_best_counts_lasting_bonuses_and_with_an_item_its_dice_bonus_and_restriction() -> None:
@@ -542,12 +515,7 @@ def test_best_counts_lasting_bonuses_and_with_an_item_its_dice_bonus_and_restric
 
 def test_expected_points_are_victory_points_under_that_scoring() -> None:
     """Five of ten Spears are left: the next loss counts half of 60 points, the rest nothing."""
-    rules = {"scoring": "victory_points", "panic": False}
-    battle = new_game(
-        army(wizard(4, STRIKE), power_dice=12),
-        army(units=[unit("Spears", 10), unit("Boyz", 8, points=9.0)], dispel_dice=0),
-        rules=rules,
-    )
+    battle = skirmish(STRIKE, rules={"scoring": "victory_points", "panic": False})
     battle.state.unit_wounds[1, 0] = 5
     none = sum((1 / 3) ** hits for hits in range(1, 7)) / 6
     five = (2 / 3) ** 5 / 6  # 5 or 6 of as many hits
@@ -563,25 +531,18 @@ def test_victory_points_are_observed_with_the_losses_until_half() -> None:
     mage = wizard(4, STRIKE, points=90.0, wounds=2, general=True)
     hero = {"name": "Hero", "points": 85.0, "wounds": 3}
     units = [unit("Spears", 10), unit("Boyz", 8, points=9.0)]
-    battle = new_game(
-        army(mage, power_dice=12, units=[unit("Giant", 1, wounds=6, points=205.0)]),
-        army(heroes=[hero], units=units, dispel_dice=0),
-        rules={"scoring": "victory_points"},
-        phases=2,
-    )
+    own = army(mage, power_dice=12, units=[unit("Giant", 1, wounds=6, points=205.0)])
+    foes = army(heroes=[hero], units=units, dispel_dice=0)
+    battle = new_game(own, foes, rules={"scoring": "victory_points"}, phases=2)
     part = "counted|until half|rule v"
     before = {
         "rule victory points": 1.0,
         "own wizard 1 counted if lost": 1.9,  # the general counts a hundred more
-        "own unit 1 counted if lost": 2.05,
-        "own unit 1 wounds until half": 4 / 20,
-        "enemy wizard 1 counted if lost": 0.85,
-        "enemy wizard 1 wounds until half": 2 / 5,
-        "enemy unit 1 counted if lost": 0.6,
-        "enemy unit 1 wounds until half": 6 / 20,
-        "enemy unit 2 counted if lost": 0.72,
-        "enemy unit 2 wounds until half": 5 / 20,
-    }
+        "own unit 1 counted if lost": 2.05, "own unit 1 wounds until half": 4 / 20,
+        "enemy wizard 1 counted if lost": 0.85, "enemy wizard 1 wounds until half": 2 / 5,
+        "enemy unit 1 counted if lost": 0.6, "enemy unit 1 wounds until half": 6 / 20,
+        "enemy unit 2 counted if lost": 0.72, "enemy unit 2 wounds until half": 5 / 20,
+    }  # fmt: skip
     assert_all_shown(battle, part, before)
     battle.works("Strike", "Spears")
     battle.roll(6, *(6, 1, 1) * 6)
@@ -620,10 +581,8 @@ def test_each_spell_has_its_expected_points_at_each_target() -> None:
 def test_a_removed_target_has_no_expected_points() -> None:
     sting = aimed("Sting", 5, worth={"points": 7.0})
     foe = wizard(1, name="Foe", unit="Spears")
-    battle = new_game(
-        army(wizard(4, STRIKE, sting), power_dice=12),
-        army(foe, units=[unit("Spears", 5), unit("Boyz")], dispel_dice=0),
-    )
+    foes = army(foe, units=[unit("Spears", 5), unit("Boyz")], dispel_dice=0)
+    battle = new_game(army(wizard(4, STRIKE, sting), power_dice=12), foes)
     part = "own spell 2 at "
     assert {*shown(battle, 0, part)} == {"own spell 2 at unit 1", "own spell 2 at unit 2"}
     battle.works("Strike", "Spears")

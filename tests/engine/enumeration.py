@@ -17,6 +17,22 @@ def binomial(n: int, chance: F) -> dict[int, F]:
 
 
 @cache
+def chain(hits: int) -> F:
+    """Return the probability that the chain adds exactly that many hits, pair of dice by pair."""
+    if hits < 0:
+        return F(0)
+    ways = F(0)
+    for caster, opponent in product(D6, D6):
+        ways += chain(hits - caster) if caster > opponent else F(hits == 0)
+    return ways / 36
+
+
+def conflagration(hits: int) -> F:
+    """Return the probability of a D6 and the chain after it."""
+    return sum((chain(hits - die) for die in D6), F(0)) / 6
+
+
+@cache
 def wounds_of_d6_hits(chance: F, most: int) -> Mapping[int, F]:
     """Return the probability of each number of wounds; all beyond `most` are one."""
     law = dict.fromkeys(range(most + 1), F(0))

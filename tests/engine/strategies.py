@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from hypothesis import strategies as st
 
 from tests.support.builders import Data, Game, aimed, known
+from tests.support.packed import scenario
 from wfb_gym.engine.battle import Battle
-from wfb_gym.scenario import Scenario, scenario_from_dict
+from wfb_gym.scenario import Scenario
 
 ITEMS = [
     "Dispel Scroll", "Power Stone", "Staff of Sorcery", "Power Familiar", "Wizard's Staff",
@@ -29,30 +30,19 @@ OWN_ITEMS: list[Data] = [
 ]
 BOUND = [str(item["name"]) for item in OWN_ITEMS if "bound" in item]
 EFFECTS: list[Data] = [
-    {"kind": "points_lost", "points": 9.0},
-    {"kind": "caster_hit", "strength": 4},
+    {"kind": "points_lost", "points": 9.0}, {"kind": "caster_hit", "strength": 4},
     {"kind": "base_contact_hit", "strength": 5, "armour_save": False},
-    {"kind": "caster_removed"},
-    {"kind": "locked", "until": "phase_end"},
+    {"kind": "caster_removed"}, {"kind": "locked", "until": "phase_end"},
     {"kind": "locked", "until": "own_next_phase", "bars_items": True},
-    {"kind": "locked", "until": "six"},
-    {"kind": "dice_lost", "whose": "side"},
-    {"kind": "dice_lost", "whose": "caster"},
-    {"kind": "stored_dice_lost"},
-    {"kind": "casting_ends"},
-    {"kind": "phase_ends"},
-    {"kind": "in_play_ends", "whose": "caster"},
-    {"kind": "in_play_ends", "whose": "all"},
-    {"kind": "spell_forgotten"},
-    {"kind": "level_lost"},
-    {"kind": "spell_succeeds"},
-    {"kind": "caster_hits", "dice": "D6", "strength": 4},
-    {"kind": "caster_wounds", "dice": "D3"},
-    {"kind": "other_wizards_wounds", "dice": "D3"},
-    {"kind": "spell_forgotten", "whose": "side"},
-    {"kind": "free_spell", "limit": "any"},
-    {"kind": "free_spell", "limit": "miscast_value"},
-]
+    {"kind": "locked", "until": "six"}, {"kind": "dice_lost", "whose": "side"},
+    {"kind": "dice_lost", "whose": "caster"}, {"kind": "stored_dice_lost"},
+    {"kind": "casting_ends"}, {"kind": "phase_ends"},
+    {"kind": "in_play_ends", "whose": "caster"}, {"kind": "in_play_ends", "whose": "all"},
+    {"kind": "spell_forgotten"}, {"kind": "level_lost"}, {"kind": "spell_succeeds"},
+    {"kind": "caster_hits", "dice": "D6", "strength": 4}, {"kind": "caster_wounds", "dice": "D3"},
+    {"kind": "other_wizards_wounds", "dice": "D3"}, {"kind": "spell_forgotten", "whose": "side"},
+    {"kind": "free_spell", "limit": "any"}, {"kind": "free_spell", "limit": "miscast_value"},
+]  # fmt: skip
 
 
 @st.composite
@@ -137,9 +127,8 @@ def wizards(draw: st.DrawFn, index: int, further: bool, names: list[str]) -> Dat
 @st.composite
 def armies(draw: st.DrawFn, least: int, further: bool = False) -> Data:
     """Draw an army of up to two wizards; with `further` also units, and a hero."""
-    data: Data = {
-        "items": draw(st.lists(st.sampled_from(["Dispel Scroll", "Power Stone"]), max_size=1))
-    }
+    items = st.lists(st.sampled_from(["Dispel Scroll", "Power Stone"]), max_size=1)
+    data: Data = {"items": draw(items)}
     names: list[str] = []
     if further:
         data["units"] = [draw(units(i)) for i in range(draw(st.integers(0, 2)))]
@@ -173,23 +162,20 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     rows = draw(miscast_rows(3))
     packed = draw(st.sampled_from(["house", "house", "6e", "7e"]))
     further = draw(st.booleans())
-    return scenario_from_dict(
-        {
-            "name": "random",
-            "ruleset": draw(st.sampled_from(["6e", "7e"])),
-            "phases": draw(st.integers(1, 4)),
-            "rules": {
-                "miscast_table": packed,
-                "in_play_recast": draw(st.sampled_from(["side", "caster"])),
-                "dispel_one_turn": draw(st.booleans()),
-                "destroy_bound": draw(st.booleans()),
-                "panic": draw(st.booleans()),
-            },
-            "miscast_tables": {"house": {"rows": rows}},
-            "items": OWN_ITEMS,
-            "caster": draw(armies(1, further)),
-            "dispeller": draw(armies(0, further)),
-        }
+    return scenario(
+        ruleset=draw(st.sampled_from(["6e", "7e"])),
+        phases=draw(st.integers(1, 4)),
+        rules={
+            "miscast_table": packed,
+            "in_play_recast": draw(st.sampled_from(["side", "caster"])),
+            "dispel_one_turn": draw(st.booleans()),
+            "destroy_bound": draw(st.booleans()),
+            "panic": draw(st.booleans()),
+        },
+        miscast_tables={"house": {"rows": rows}},
+        items=OWN_ITEMS,
+        caster=draw(armies(1, further)),
+        dispeller=draw(armies(0, further)),
     )
 
 

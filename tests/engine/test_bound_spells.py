@@ -13,6 +13,7 @@ from .facts import check
 
 RING = "Ring of Flame"
 COLD = {"name": "Cold", "target": "enemy_unit", "worth": {"points": 9.0}}
+MAGE = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
 
 
 def bearer(
@@ -20,11 +21,10 @@ def bearer(
 ) -> Game:
     hero = {"name": "Captain", "items": ["Stone"], **keys.pop("hero", {})}
     side = army(*mages, heroes=keys.pop("heroes", [hero]), power_dice=power)
-    foes = army(
-        units=[unit(**keys.pop("foe", {}))], dispel_dice=dice, items=keys.pop("scrolls", [])
-    )
-    stone = {"name": "Stone", "bound": {"power_level": 4, "uses": uses, "spell": COLD}}
-    return game(side, foes, items=[stone], **{"phases": 4, **keys})
+    foe, scrolls = unit(**keys.pop("foe", {})), keys.pop("scrolls", [])
+    foes = army(units=[foe], dispel_dice=dice, items=scrolls)
+    bound = {"power_level": 4, "uses": uses, "spell": keys.pop("bound", COLD)}
+    return game(side, foes, items=[{"name": "Stone", "bound": bound}], **{"phases": 4, **keys})
 
 
 @pytest.mark.parametrize(("faces", "points"), [((1, 3), 0), ((1, 2), 9)])
@@ -71,9 +71,8 @@ def test_a_bound_spell_once_in_each_phase() -> None:
     ],
 )
 def test_a_locked_wizard_uses_it_all_the_same(effect: str, keys: Data, uses: bool) -> None:
-    mage = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
     house = miscast({"kind": effect, **keys})
-    battle = bearer(0, mages=[mage], power=4, heroes=[], phases=1, **house)
+    battle = bearer(0, mages=[MAGE], power=4, heroes=[], phases=1, **house)
     battle.miscast()
     assert battle.is_over is not uses
     if uses:
@@ -95,11 +94,9 @@ def test_it_does_not_end_what_its_bearer_keeps_in_play() -> None:
 
 
 def test_it_ends_if_its_bearer_is_removed() -> None:
-    mage = wizard(2, spell("Bolt"), spell("Second"), items=["Stone"])
-    house = miscast({"kind": "caster_removed"})
     ward = {"name": "Ward", "worth": 1.0, "duration": "remains_in_play"}
-    stone = {"name": "Stone", "bound": {"power_level": 4, "spell": ward}}
-    battle = game(army(mage, power_dice=4), items=[stone], phases=2, **house)
+    house = miscast({"kind": "caster_removed"})
+    battle = bearer(mages=[MAGE], power=4, heroes=[], bound=ward, **house)
     battle.nominate("Ward")
     battle.let_through()
     assert battle.is_in_play("Ward", 0)

@@ -160,10 +160,8 @@ def test_units_matter_if_free_spells_may_still_wound_them() -> None:
     assert [left(), left(free), left(free, free)] == [1, 13, 25]
 
 
-STONE: Data = {
-    "name": "Ward Stone",
-    "bound": {"power_level": 4, "uses": 1, "spell": {"name": "Glow", "worth": 4.0}},
-}
+GLOW = {"power_level": 4, "uses": 1, "spell": {"name": "Glow", "worth": 4.0}}
+STONE: Data = {"name": "Ward Stone", "bound": GLOW}
 ITEMS = [*strategies.ITEMS, "Rod of Power", "Ward Stone"]
 
 
@@ -203,13 +201,9 @@ def strikes(draw: st.DrawFn, name: str) -> Data:
 @st.composite
 def companies(draw: st.DrawFn, most_spells: int) -> Data:
     """Return two units with a wizard and a hero in or near them, whose spells strike."""
+    wounds, leadership = st.sampled_from([1, 1, 2]), st.integers(5, 9)
     units = [
-        unit(
-            name,
-            draw(st.integers(1, 14)),
-            wounds=draw(st.sampled_from([1, 1, 2])),
-            leadership=draw(st.integers(5, 9)),
-        )
+        unit(name, draw(st.integers(1, 14)), wounds=draw(wounds), leadership=draw(leadership))
         for name in ("Spears", "Bows")[: draw(st.integers(1, 2))]
     ]
     among = st.sampled_from([Data(), *[Data(unit=each["name"]) for each in units]])
@@ -229,10 +223,8 @@ def aimed_scenarios(draw: st.DrawFn) -> Scenario:
     caster["power_dice"], dispeller["power_dice"] = draw(st.integers(2, 3)), 2
     effects = st.sampled_from([*EFFECTS, {"kind": "free_spell", "limit": "any"}])
     made = miscast(*draw(st.lists(effects, max_size=3)))
-    made["rules"] |= {
-        "panic": draw(st.booleans()),
-        "scoring": draw(st.sampled_from(["points", "victory_points"])),
-    }
+    made["rules"]["panic"] = draw(st.booleans())
+    made["rules"]["scoring"] = draw(st.sampled_from(["points", "victory_points"]))
     return scenario(caster, dispeller, phases=draw(st.sampled_from([1, 1, 1, 2])), **made)
 
 
@@ -247,16 +239,11 @@ def is_small(made: Scenario) -> bool:
     return not battle.is_over
 
 
-@pytest.mark.parametrize(
-    ("strategy", "examples"),
-    [
-        (aimed_scenarios(), 4),
-        (scenarios(), 4),
-        pytest.param(scenarios(), 1500, marks=pytest.mark.slow),
-        pytest.param(aimed_scenarios(), 500, marks=pytest.mark.slow),
-    ],
-    ids=["aimed", "any", "very many", "very many aimed"],
-)
+@pytest.mark.parametrize(("strategy", "examples"), [
+    (aimed_scenarios(), 4), (scenarios(), 4),
+    pytest.param(scenarios(), 1500, marks=pytest.mark.slow),
+    pytest.param(aimed_scenarios(), 500, marks=pytest.mark.slow),
+], ids=["aimed", "any", "very many", "very many aimed"])  # fmt: skip
 def test_merging_holds_in_random_small_scenarios(
     strategy: st.SearchStrategy[Scenario], examples: int
 ) -> None:

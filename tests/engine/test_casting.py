@@ -5,12 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.builders import Data, Game, army, game, miscast, spell, wizard
-from wfb_gym.engine.outcomes import (
-    OUTCOME_CAST,
-    OUTCOME_FAIL,
-    OUTCOME_IRRESISTIBLE,
-    OUTCOME_MISCAST,
-)
+from wfb_gym.engine import outcomes
 from wfb_gym.engine.state import Node
 
 from .facts import check
@@ -22,9 +17,8 @@ SECOND = spell("Second", 8)
 def duel(level: int = 4, casting_value: int = 8, bonus: int = 0, **caster: Any) -> Game:
     """Return one wizard with two spells against the base dice, perhaps with a bonus to cast."""
     mage = wizard(level, spell("Bolt", casting_value), SECOND, items=["Rod"] if bonus else [])
-    return game(
-        army(mage, **caster), items=[{"name": "Rod", "cast_bonus": bonus or 1}], **miscast()
-    )
+    rod = {"name": "Rod", "cast_bonus": bonus or 1}
+    return game(army(mage, **caster), items=[rod], **miscast())
 
 
 def test_each_spell_once_a_phase_cast_or_not() -> None:
@@ -68,21 +62,15 @@ def test_most_dice_of_a_level(level: int, dice: int, most: int) -> None:
     assert not duel(level, power_dice=0).is_decision()
 
 
-@pytest.mark.parametrize(
-    ("faces", "value", "bonus", "node", "keys"),
-    [
-        ((4, 4), 8, 0, Node.DISPEL, {"mover": 1, "number": 8}),  # equal is enough
-        ((4, 3), 8, 0, Node.NOMINATE, {}),
-        ((2,), 3, 5, Node.NOMINATE, {}),  # a natural 1 or 2 fails
-        ((3,), 3, 5, Node.DISPEL, {"number": 8}),
-        ((1, 5, 1, 6), 8, 0, Node.ROLL_MISCAST, {}),
-        ((6, 1, 6, 1), 8, 0, Node.ROLL_MISCAST, {}),
-        ((1, 1, 6), 8, 1, Node.ROLL_MISCAST, {}),
-        ((6, 6), 15, 0, Node.NOMINATE, {"points": 10}),  # irresistible below the casting value
-        ((5, 5), 8, 1, Node.DISPEL, {"number": 11}),
-        ((6, 5), 8, 1, Node.DISPEL, {}),  # a bonus makes no 6
-    ],
-)
+@pytest.mark.parametrize(("faces", "value", "bonus", "node", "keys"), [
+    ((4, 4), 8, 0, Node.DISPEL, {"mover": 1, "number": 8}),  # equal is enough
+    ((4, 3), 8, 0, Node.NOMINATE, {}), ((3,), 3, 5, Node.DISPEL, {"number": 8}),
+    ((2,), 3, 5, Node.NOMINATE, {}),  # a natural 1 or 2 fails
+    ((1, 5, 1, 6), 8, 0, Node.ROLL_MISCAST, {}), ((6, 1, 6, 1), 8, 0, Node.ROLL_MISCAST, {}),
+    ((1, 1, 6), 8, 1, Node.ROLL_MISCAST, {}), ((5, 5), 8, 1, Node.DISPEL, {"number": 11}),
+    ((6, 6), 15, 0, Node.NOMINATE, {"points": 10}),  # irresistible below the casting value
+    ((6, 5), 8, 1, Node.DISPEL, {}),  # a bonus makes no 6
+])  # fmt: skip
 def test_results_of_casting_rolls(
     faces: tuple[int, ...], value: int, bonus: int, node: Node, keys: Data
 ) -> None:
@@ -104,8 +92,9 @@ def test_chances_of_a_casting_roll() -> None:
         battle = game(army(wizard(4, BOLT, SECOND)), army(dispel_dice=dice))
         battle.cast("Bolt", 2)
         chances = {outcome: chance * 36 for outcome, chance in battle.outcomes().items()}
-        expected = {OUTCOME_FAIL: 20, OUTCOME_MISCAST: 1, OUTCOME_IRRESISTIBLE: 1}
-        expected |= {OUTCOME_CAST + total: rolls for total, rolls in results}
+        expected = {outcomes.OUTCOME_CAST + total: rolls for total, rolls in results}
+        expected |= {outcomes.OUTCOME_MISCAST: 1, outcomes.OUTCOME_IRRESISTIBLE: 1}
+        expected[outcomes.OUTCOME_FAIL] = 20
         assert chances == pytest.approx(expected)
 
 

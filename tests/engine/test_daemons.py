@@ -82,11 +82,9 @@ def test_the_last_model_takes_the_caster_with_it() -> None:
 
 
 def test_daemons_read_a_miscast_of_3_as_a_2_and_each_wizard_his_own_table() -> None:
-    mages = (
-        wizard(2, spell("Bolt"), name="A", miscast_table="daemons"),
-        wizard(2, spell("Spark"), spell("More"), name="B"),
-    )
-    battle = game(army(*mages), army(), phases=3)
+    first = wizard(2, spell("Bolt"), name="A", miscast_table="daemons")
+    second = wizard(2, spell("Spark"), spell("More"), name="B")
+    battle = game(army(first, second), army(), phases=3)
     battle.miscast("Spark", (1, 2))  # the rulebook's 3: locked
     check(battle, node=Node.NOMINATE, castable={"Bolt"})
     battle.cast_with("Bolt", 1, 1)

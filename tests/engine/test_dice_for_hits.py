@@ -70,19 +70,17 @@ def test_dice_are_read_as_players_roll_them(hits: str, faces: tuple[int, ...], n
 def test_one_die_gives_the_strength_of_all_hits(die: str, strength: int, points: int) -> None:
     battle = blast({"hits": "2", "strength_dice": die}, foe={"armour_save": None})
     battle.works("Blast", "Spears")
-    # Strength 6 wounds Toughness 4 on a 2+; a 5 is Strength 3 on a D3, which needs a 5+
-    need = {6: 2, 5: 5, 2: 5}[strength]
-    wounding = need if points else need - 1
+    # Strength 6 wounds Toughness 4 on a 2+, 2 on a 6; a 5 is Strength 3 on a D3, which needs a 5+
+    to_wound = {6: 2, 5: 5, 2: 5}[strength]
     assert battle.dice_missing() == 1
-    battle.roll(strength, *(wounding, 1, 1) * 2)
+    battle.roll(strength, *(to_wound, 1, 1) * 2)
     assert battle.points == points
 
 
 def test_shared_hits_have_a_strength_each() -> None:
     hero = {"name": "Hero", "unit": "Spears", "points": 20.0}
-    battle = blast(
-        {"hits": "2", "strength_dice": "D6"}, models=1, heroes=[hero], foe={"armour_save": None}
-    )
+    damage = {"hits": "2", "strength_dice": "D6"}
+    battle = blast(damage, models=1, heroes=[hero], foe={"armour_save": None})
     battle.works("Blast", "Spears")
     assert battle.node == Node.ROLL_HITS
     battle.roll()
@@ -118,33 +116,21 @@ def test_the_caster_is_hit_after_the_target() -> None:
     check(battle, node=Node.NOMINATE, points=12 - 40, wounds=1, castable={"Bolt"})
 
 
-def test_a_spell_may_kill_its_caster() -> None:
-    battle = burst(spell(), mage={"wounds": 1})
-    battle.works("Blast", "Spears")
-    battle.roll(*(1, 1, 1) * 2)
-    battle.roll(6, 1, 1)
-    assert battle.points == -80
-    assert battle.is_over
-
-
-def test_a_caster_in_a_unit_is_hit_itself() -> None:
-    battle = burst(spell(), mage={"unit": "Guard"}, units=[unit("Guard", models=10)])
+@pytest.mark.parametrize(("mage", "points"), [({"wounds": 1}, -80), ({"unit": "Guard"}, -40)])
+def test_a_spell_may_kill_its_caster_and_hits_only_him_in_a_unit(mage: Data, points: int) -> None:
+    battle = burst(spell(), mage=mage, units=[unit("Guard")])
     battle.works("Blast", "Spears")
     battle.roll(*(1, 1, 1) * 2)
     battle.roll(2, 1, 1)
-    assert battle.units_left(0) == [10]
-    assert battle.points == -40
+    assert battle.points == points
+    assert battle.is_over == (points == -80)
+    assert battle.is_over or battle.units_left(0) == [10]
 
 
 def test_hits_on_a_unit_of_daemons_that_casts_cost_it_models() -> None:
     horrors = unit("Horrors", models=10, traits=["daemons"])
     burn = aimed("Blast", 3, damage=BURN, caster_damage=HURT)
-    mage = {
-        "name": "Horrors Caster",
-        "level": 1,
-        "daemon_unit": "Horrors",
-        "spells": [burn, spell()],
-    }
+    mage = wizard(1, burn, spell(), daemon_unit="Horrors")
     foes = army(units=[unit()], dispel_dice=0)
     battle = game(army(mage, units=[horrors], power_dice=4), foes)
     battle.works("Blast", "Spears")
@@ -163,9 +149,8 @@ def test_points_and_solved_value() -> None:
     battle = burst(power=1)
     burn = 2 * wound_chance(Foe(), 4, True) * 6
     hurt = wound_chance(Foe(), 5, True) * 40
-    assert float(battle.packed.armies[0].aims[0].expected_points) == pytest.approx(
-        float(burn - hurt)
-    )
+    expected_points = float(battle.packed.armies[0].aims[0].expected_points)
+    assert expected_points == pytest.approx(float(burn - hurt))
     worth = max(F(0), F(4, 6) * (burn - hurt))  # a 3+ is needed, or the caster passes
     assert solver.solve(battle.scenario).value == pytest.approx(float(worth), abs=1e-9)
     assert solver.solve(burst(power=1, own={"hits": "D6", "strength": 10}).scenario).value == 0

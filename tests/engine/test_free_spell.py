@@ -5,20 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    PASS,
-    Data,
-    Game,
-    aimed,
-    army,
-    game,
-    lasting,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
-from wfb_gym.engine import actions
+from tests.support.builders import Data, Game, army, game, lasting, miscast, spell, unit, wizard
+from wfb_gym.engine.actions import FIRST_DICE, FIRST_WIZARD, PASS
 from wfb_gym.engine.state import Node
 
 from .facts import check
@@ -108,10 +96,9 @@ def test_a_spell_in_play_cannot_be_the_free_spell(recast: str, allowed: bool) ->
 
 
 def test_a_free_spells_aim_is_cleared_before_the_next_effect() -> None:
-    bolt = aimed("Cheap", damage={"hits": "1", "strength": 4})
-    hit = {"kind": "caster_hit", "strength": 4}
-    battle = free(wizard(2, bolt, name="Foe"), effects=[hit], units=[unit()])
-    battle.nominate("Cheap")
+    foe, hit = wizard(2, {"name": "Fire Ball"}, name="Foe"), {"kind": "caster_hit", "strength": 4}
+    battle = free(foe, effects=[hit], units=[unit()])
+    battle.nominate("Fire Ball")
     battle.aim("Spears")
     assert battle.state.free_aim > 0
     battle.act(PASS)
@@ -136,9 +123,9 @@ def test_it_can_be_dispelled_in_a_later_phase_and_not_at_the_end_of_this_one() -
 def test_the_miscast_wizards_own_dice_may_join_the_answer() -> None:
     battle = free(FOE, items=["Jewel of the Dusk"])
     battle.nominate("Dear")
-    assert battle.can(actions.FIRST_WIZARD)
-    battle.act(actions.FIRST_WIZARD)
-    battle.act(actions.FIRST_DICE + 2)
+    assert battle.can(FIRST_WIZARD)
+    battle.act(FIRST_WIZARD)
+    battle.act(FIRST_DICE + 2)
     assert battle.dice_to_roll == 3
     battle.roll(3, 3, 3)
     assert battle.points == 0

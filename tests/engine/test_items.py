@@ -5,20 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.builders import (
-    PASS,
-    Data,
-    Game,
-    army,
-    game,
-    lasting,
-    miscast,
-    spell,
-    unit,
-    wizard,
-)
-from wfb_gym.engine import actions
-from wfb_gym.engine.actions import FIRST_DICE, FIRST_REROLL
+from tests.support.builders import Data, Game, army, game, lasting, miscast, spell, unit, wizard
+from wfb_gym.engine.actions import FIRST_DICE, FIRST_REROLL, PASS
 from wfb_gym.engine.outcomes import OUTCOME_CAST, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
 
@@ -31,11 +19,6 @@ VALAYA, BINDING = "Master Rune of Valaya", "Master Rune of Spellbinding"
 def holder(*items: str, level: int = 2, **keys: Any) -> Game:
     mage = wizard(level, spell("Bolt", 8), spell("Second", 8), items=list(items or (STONE,)))
     return game(army(mage), **miscast(), **keys)
-
-
-def cast_with_stone(battle: Game, name: str, *faces: int) -> None:
-    battle.cast(name, 1, item=STONE)
-    battle.roll(*faces)
 
 
 def test_a_power_stone_adds_two_dice_beyond_the_limit() -> None:
@@ -68,13 +51,15 @@ def test_one_power_stone_a_spell_and_each_once() -> None:
     battle.nominate("Bolt")
     battle.use(STONE)
     assert battle.node == Node.POOL_DICE
-    assert battle.legal_actions() == [actions.FIRST_DICE + n for n in (1, 2, 3)]
-    battle.act(actions.FIRST_DICE + 1)
+    assert battle.legal_actions() == [FIRST_DICE + n for n in (1, 2, 3)]
+    battle.act(FIRST_DICE + 1)
     battle.roll(2, 1, 2)
-    cast_with_stone(battle, "Second", 2, 1, 3)
+    battle.cast("Second", 1, item=STONE)
+    battle.roll(2, 1, 3)
     check(battle, points=0, node=Node.END)
     battle = holder(STONE, phases=3)
-    cast_with_stone(battle, "Bolt", 2, 1, 2)
+    battle.cast("Bolt", 1, item=STONE)
+    battle.roll(2, 1, 2)
     battle.stop()
     assert battle.state.phase == 2
     battle.nominate("Second")
@@ -300,18 +285,14 @@ def test_a_bound_spell_is_destroyed_in_the_7th_edition(item: str) -> None:
     assert twin.is_over  # nothing is left to cast in this battle
 
 
-@pytest.mark.parametrize(
-    ("item", "uses", "phases", "ruleset", "rules", "node"),
-    [
-        (SPELLEATER, 0, 6, "6e", {}, Node.NOMINATE),  # it cannot be forgotten
-        (SIGIL, 0, 6, "6e", {"destroy_bound": True}, Node.ROLL_FORGET),
-        (SIGIL, 0, 6, "7e", {"destroy_bound": False}, Node.NOMINATE),
-        ("Rune of Spellbreaking", 0, 6, "7e", {}, Node.NOMINATE),
-        (SIGIL, 2, 6, "7e", {}, Node.ROLL_FORGET),
-        (SIGIL, 1, 6, "7e", {}, Node.END),  # no uses are left
-        (SIGIL, 0, 1, "7e", {}, Node.END),
-    ],
-)
+@pytest.mark.parametrize(("item", "uses", "phases", "ruleset", "rules", "node"), [
+    (SPELLEATER, 0, 6, "6e", {}, Node.NOMINATE),  # it cannot be forgotten
+    (SIGIL, 0, 6, "6e", {"destroy_bound": True}, Node.ROLL_FORGET),
+    (SIGIL, 0, 6, "7e", {"destroy_bound": False}, Node.NOMINATE),
+    ("Rune of Spellbreaking", 0, 6, "7e", {}, Node.NOMINATE),
+    (SIGIL, 2, 6, "7e", {}, Node.ROLL_FORGET), (SIGIL, 0, 1, "7e", {}, Node.END),
+    (SIGIL, 1, 6, "7e", {}, Node.END),  # no uses are left
+])  # fmt: skip
 def test_a_bound_spell_is_destroyed_only_if_the_roll_matters(
     item: str, uses: int, phases: int, ruleset: str, rules: Data, node: Node
 ) -> None:

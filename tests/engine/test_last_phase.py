@@ -106,21 +106,15 @@ HIT: Data = {"kind": "caster_hit", "strength": 10}
 FREE: Data = {"kind": "free_spell"}
 
 
-@pytest.mark.parametrize(
-    ("caster", "dispeller", "effects", "rules"),
-    [
-        (TWO_BALLS, FOE, [], {}),
-        (BOLT, FOE, [], {}),
-        (LINE, RANKS, [], {}),
-        (army(HEALER, IDLE, power_dice=2), FOE, [], {}),
-        (army(wizard(1, BALL), IDLE, power_dice=2), FOE, [OTHERS], {}),
-        (army(wizard(1, BALL), power_dice=2, units=[unit("Own", 8)]), REPLY, [FREE], {}),
-        (TWO_BALLS, FOE, [], VICTORY_POINTS),
-        (TWO_BALLS, SMALL, [], VICTORY_POINTS),
-        (SPARKS, army(dispel_dice=1), [HIT], VICTORY_POINTS),
-        (army(HEALS_AND_BURNS, IDLE, power_dice=3), FOE, [OTHERS], VICTORY_POINTS),
-    ],
-)
+@pytest.mark.parametrize(("caster", "dispeller", "effects", "rules"), [
+    (TWO_BALLS, FOE, [], {}), (BOLT, FOE, [], {}), (LINE, RANKS, [], {}),
+    (army(HEALER, IDLE, power_dice=2), FOE, [], {}),
+    (army(wizard(1, BALL), IDLE, power_dice=2), FOE, [OTHERS], {}),
+    (army(wizard(1, BALL), power_dice=2, units=[unit("Own", 8)]), REPLY, [FREE], {}),
+    (TWO_BALLS, FOE, [], VICTORY_POINTS), (TWO_BALLS, SMALL, [], VICTORY_POINTS),
+    (SPARKS, army(dispel_dice=1), [HIT], VICTORY_POINTS),
+    (army(HEALS_AND_BURNS, IDLE, power_dice=3), FOE, [OTHERS], VICTORY_POINTS),
+])  # fmt: skip
 def test_canonicalizing_the_last_phase_changes_no_value(
     caster: Data, dispeller: Data, effects: list[Data], rules: Data
 ) -> None:

@@ -72,10 +72,8 @@ def test_it_helps_no_other_unit_and_not_against_irresistible_force() -> None:
 
 
 def test_spells_of_friends_and_of_areas_meet_none() -> None:
-    own = army(
-        wizard(4, known("Pelt of Midnight"), known("Storm of Cronos"), unit="Warded"),
-        units=[unit("Warded", magic_resistance=3)],
-    )
+    mage = wizard(4, known("Pelt of Midnight"), known("Storm of Cronos"), unit="Warded")
+    own = army(mage, units=[unit("Warded", magic_resistance=3)])
     foes = army(units=[unit("Other", magic_resistance=2)], dispel_dice=0)
     for name in ("Pelt of Midnight", "Storm of Cronos"):
         battle = game(own, foes)
@@ -111,11 +109,8 @@ def test_it_does_not_help_against_a_spell_in_play() -> None:
 
 
 def test_it_helps_against_the_free_spell_of_a_miscast() -> None:
-    own = army(
-        wizard(1, spell("Bolt"), unit="Warded"),
-        units=[unit("Warded", magic_resistance=2)],
-        power_dice=2,
-    )
+    mage = wizard(1, spell("Bolt"), unit="Warded")
+    own = army(mage, units=[unit("Warded", magic_resistance=2)], power_dice=2)
     foe = army(wizard(1, known("Fire Ball"), name="Foe"))
     battle = game(own, foe, **miscast({"kind": "free_spell"}))
     battle.miscast()

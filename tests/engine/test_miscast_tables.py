@@ -14,13 +14,9 @@ from .facts import check
 
 WAYS = {2: 1, 3: 2, 4: 3, 5: 4, 6: 5, 7: 6, 8: 5, 9: 4, 10: 3, 11: 2, 12: 1}
 CONTACT = {"side": "own", "models": 1, "points": 7}
-
-
 CURSE = lasting("Curse", 4, 0, worth_per_phase=1, in_play=True)
-ENEMY = army(
-    wizard(2, spell("Cheap", 5, 25), spell("Dear", 12, 70), name="Foe"),
-    wizard(1, CURSE, name="Keeper"),
-)
+FOE = wizard(2, spell("Cheap", 5, 25), spell("Dear", 12, 70), name="Foe")
+ENEMY = army(FOE, wizard(1, CURSE, name="Keeper"))
 """Two spells, one worth as much as Bolt, one more, and a curse in play."""
 OTHER = wizard(2, spell("Spark"), name="Other")
 

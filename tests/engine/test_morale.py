@@ -4,7 +4,6 @@ from collections import Counter
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.support.builders import PASS, Data, Game, aimed, army, game, known, miscast, unit, wizard
@@ -129,16 +128,14 @@ def test_immune_and_engaged_units_take_no_test(spears: Data) -> None:
 
 def test_losses_by_a_miscast_count_and_both_armies_test_in_one_phase() -> None:
     """It kills the captain of the unit that it hits, who no longer lends its Leadership."""
-    mages = (
-        wizard(4, strike(), unit="Guard", leadership=6),
-        wizard(1, name="Chief", unit="Guard", leadership=10, wounds=1),
-    )
+    mage = wizard(4, strike(), unit="Guard", leadership=6)
+    chief = wizard(1, name="Chief", unit="Guard", leadership=10, wounds=1)
     row: list[Data] = [
         {"kind": "base_contact_hit", "strength": 10},
         {"kind": "other_wizards_wounds", "dice": "D6"},
         {"kind": "spell_succeeds"},
     ]
-    own = army(*mages, units=[unit("Guard", 8, leadership=8)])
+    own = army(mage, chief, units=[unit("Guard", 8, leadership=8)])
     battle = game(own, host(), phases=4, **miscast(*row))
     miscast_strike(battle)
     for outcome in (3, 1, 4):
@@ -181,15 +178,13 @@ def test_chances_are_those_of_all_36_rolls(node: Node, own: int, units: int) -> 
     foe = host(seer(leadership=own), spears={"leadership": units})
     battle = panicking(foe=foe) if node == Node.ROLL_PANIC else fled(foe=foe)
     assert battle.node == node
-    chance = passing(9)
-    assert battle.outcomes() == pytest.approx(
-        {OUTCOME_WORKS: float(chance), OUTCOME_FAIL: float(1 - chance)}, abs=1e-15
-    )
+    expected = {OUTCOME_WORKS: passing(9), OUTCOME_FAIL: 1 - passing(9)}
+    assert battle.outcomes() == pytest.approx(expected, abs=1e-15)
     work, read = new_work_spaces()[0], Counter[int]()
     for faces in product(range(1, 7), repeat=2):
         work.faces[:2] = faces
         read[int(outcome_of_roll(battle.packed, battle.state, work))] += 1
-    assert read == {OUTCOME_WORKS: 36 * chance, OUTCOME_FAIL: 36 * (1 - chance)}
+    assert read == {outcome: 36 * chance for outcome, chance in expected.items()}
 
 
 @RALLIES
@@ -385,8 +380,7 @@ def test_without_the_switch_there_is_no_panic_and_no_rallying(flees: bool) -> No
 
 def began(battle: Game) -> list[int]:
     """Return the state's number of models at the start of the phase, for Spears and Bows."""
-    models: np.ndarray[Any, Any] = battle.state.phase_models[1, :2]
-    return [int(each) for each in models]
+    return [int(each) for each in battle.state.phase_models[1, :2]]
 
 
 def test_the_models_at_the_start_are_kept_only_while_a_test_may_need_them() -> None:

@@ -24,12 +24,6 @@ def mages(*levels: int, **keys: Any) -> list[Data]:
     return [wizard(n, BOLT, name=f"Mage {i}", **keys) for i, n in enumerate(levels)]
 
 
-def pools_with(level: int = 4, **keys: Any) -> tuple[int, int]:
-    """Return the dice of an army with two wizards of level 1, and another, as either side."""
-    side = army(*mages(1, 1), wizard(level, BOLT, name="Third", **keys))
-    return pools(side, side)
-
-
 @pytest.mark.parametrize(("level", "power", "dispel"), [(1, 3, 3), (2, 4, 3), (3, 5, 4), (4, 6, 4)])
 def test_dice_of_a_level(level: int, power: int, dispel: int) -> None:
     side = army(wizard(level, BOLT))
@@ -37,21 +31,18 @@ def test_dice_of_a_level(level: int, power: int, dispel: int) -> None:
     assert pools(side, army())[1] == 2  # without any wizard
 
 
-@pytest.mark.parametrize(
-    ("level", "keys", "dice"),
-    [
-        (4, {}, (8, 6)),  # wizards add up
-        (4, {"status": "fleeing"}, (4, 4)),
-        (4, {"status": "dead"}, (4, 4)),
-        (1, {"items": [FAMILIAR]}, (6, 6)),
-        (1, {"status": "fleeing", "items": [FAMILIAR]}, (5, 5)),
-        (1, {"status": "dead", "items": [FAMILIAR]}, (4, 4)),
-    ],
-)
+@pytest.mark.parametrize(("level", "keys", "dice"), [
+    (4, {}, (8, 6)),  # wizards add up
+    (4, {"status": "fleeing"}, (4, 4)), (4, {"status": "dead"}, (4, 4)),
+    (1, {"items": [FAMILIAR]}, (6, 6)), (1, {"status": "dead", "items": [FAMILIAR]}, (4, 4)),
+    (1, {"status": "fleeing", "items": [FAMILIAR]}, (5, 5)),
+])  # fmt: skip
 def test_fleeing_and_dead_wizards_make_no_dice_and_items_of_the_dead(
     level: int, keys: Data, dice: tuple[int, int]
 ) -> None:
-    assert pools_with(level, **keys) == dice
+    """There are two other wizards of level 1."""
+    side = army(*mages(1, 1), wizard(level, BOLT, name="Third", **keys))
+    assert pools(side, side) == dice
 
 
 def test_a_rallied_wizard_acts_as_normal_and_a_fleeing_one_cannot_cast() -> None:

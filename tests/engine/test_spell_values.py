@@ -46,10 +46,8 @@ def check(battle: Game, spell: str, target: str) -> float:
     """Compare the spell's expected value with its mean effect by the phase's end; returns it."""
     estimated_points = points_at(battle, spell, target)
     before = mean_if_all_pass(battle, 0)
-    gained = battle.works(spell, target)
-    assert estimated_points == pytest.approx(
-        gained + mean_if_all_pass(battle, 0) - before, abs=1e-9
-    )
+    gained = battle.works(spell, target) + mean_if_all_pass(battle, 0) - before
+    assert estimated_points == pytest.approx(gained, abs=1e-9)
     return estimated_points
 
 
@@ -57,18 +55,14 @@ OGRES = unit("Ogres", 6, wounds=3, points=40.0, leadership=7)
 
 
 @pytest.mark.parametrize("panic", [False, True])
-@pytest.mark.parametrize(
-    ("target", "keys", "lost", "expects"),
-    [
-        (OGRES, {}, 0, "panic"),  # only by their test
-        (OGRES, {}, 2, "panic"),
-        (OGRES, {}, 3, "panic"),
-        (unit("Spears", 9, points=7.0, leadership=5), {}, 0, "points"),
-        (unit("Spears", 9, points=7.0, leadership=5), {}, 3, "points"),
-        (unit("Spears", 9, traits=["immune_to_panic"]), {}, 3, "points"),
-        (unit("Spears", 9, fleeing=True), {"status": "fleeing"}, 3, "nothing"),
-    ],
-)
+@pytest.mark.parametrize(("target", "keys", "lost", "expects"), [
+    # Ogres only by their test
+    (OGRES, {}, 0, "panic"), (OGRES, {}, 2, "panic"), (OGRES, {}, 3, "panic"),
+    (unit("Spears", 9, points=7.0, leadership=5), {}, 0, "points"),
+    (unit("Spears", 9, points=7.0, leadership=5), {}, 3, "points"),
+    (unit("Spears", 9, traits=["immune_to_panic"]), {}, 3, "points"),
+    (unit("Spears", 9, fleeing=True), {"status": "fleeing"}, 3, "nothing"),
+])  # fmt: skip
 def test_the_expected_points_of_a_strike_are_its_mean_effect(
     target: Data, keys: Data, lost: int, panic: bool, expects: str
 ) -> None:
@@ -117,9 +111,8 @@ def test_shared_hits_count_for_each_victim(models: int, heroes: int) -> None:
 
 @pytest.mark.parametrize("panic", [False, True])
 def test_a_caster_who_gains_a_wound_counts_less(panic: bool) -> None:
-    soul = aimed(
-        "Soul", target="enemy_model", damage={"hits": "1", "strength": 4}, gains_wound=True
-    )
+    hit = {"hits": "1", "strength": 4}
+    soul = aimed("Soul", target="enemy_model", damage=hit, gains_wound=True)
     mage = wizard(4, soul, spell(), wounds=3, points=90.0)
     foe = army(units=[unit("Spears", 3)])
     battle = fight(foe, own=army(mage, power_dice=6), panic=panic)

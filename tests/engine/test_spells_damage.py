@@ -14,7 +14,7 @@ import pytest
 from tests.support.builders import Data, Game, army, game, known, unit, wizard
 from wfb_gym.engine.state import Node
 
-from .enumeration import D6, TWO_D6, binomial
+from .enumeration import D6, TWO_D6, binomial, conflagration
 
 # An independent implementation of the rules of wounds and casualties, without the package.
 
@@ -66,23 +66,6 @@ def mean_points(foe: Foe, hits: "Law", chance: F, *, flaming: bool) -> F | float
 Law = dict[int, F] | dict[int, float]
 
 
-def chain(longest: int = 300) -> dict[int, float]:
-    """Return hits of the Conflagration: a D6, and one more while the caster's die is higher."""
-    pmf = dict.fromkeys(range(longest), 0.0)
-    going = {hits: float(probability) for hits, probability in D6.items()}
-    while going:
-        following: dict[int, float] = {}
-        for hits, probability in going.items():
-            pmf[hits] += probability * 21 / 36  # 15 of 36 pairs continue
-            for die in range(2, 7):
-                more = hits + die
-                if more < longest:
-                    pair_probability = (die - 1) / 36
-                    following[more] = following.get(more, 0.0) + probability * pair_probability
-        going = following
-    return pmf
-
-
 class Row(NamedTuple):
     """A spell, and the rules of its hits."""
 
@@ -102,7 +85,8 @@ MISSILES = [
     STORM, Row("Master of Stone", D6, 5),
     Row("Wind of Death", TWO_D6, 4), Row("Drain Life", D6, 3, armour=False),
 ]  # fmt: skip
-FIRE_BALL, CONFLAGRATION = MISSILES[0], Row("Conflagration of Doom", chain(), 4, flaming=True)
+CHAIN = {hits: float(conflagration(hits)) for hits in range(300)}
+FIRE_BALL, CONFLAGRATION = MISSILES[0], Row("Conflagration of Doom", CHAIN, 4, flaming=True)
 FOES = {
     "unarmoured": Foe(),
     "armoured": Foe(toughness=4, armour=4),
@@ -158,18 +142,14 @@ def test_a_spell_takes_a_model_for_each_hit_that_wounds_and_is_not_saved(row: Ro
 OGRES = Foe(models=3, wounds=3, points=40.0)
 
 
-@pytest.mark.parametrize(
-    ("name", "foe", "hits", "points", "left"),
-    [
-        ("Fire Ball", OGRES, 2, 0, 7),  # wounds too few for a model stay with the unit
-        ("Fire Ball", OGRES, 4, 40, 5),
-        ("Fire Ball", OGRES._replace(flammable=True), 3, 80, 3),  # flames double them
-        ("Dark Hand of Death", OGRES._replace(flammable=True), 2, 0, 7),
-        ("Fire Ball", Foe(models=4, flammable=True), 2, 12, 2),  # a model of one wound burns once
-        ("Fire Ball", Foe(models=2), 6, 12, 0),
-        ("Fire Ball", Foe(toughness=8), 1, 0, 10),
-    ],
-)
+@pytest.mark.parametrize(("name", "foe", "hits", "points", "left"), [
+    ("Fire Ball", OGRES, 2, 0, 7),  # wounds too few for a model stay with the unit
+    ("Fire Ball", OGRES, 4, 40, 5), ("Fire Ball", Foe(models=2), 6, 12, 0),
+    ("Fire Ball", OGRES._replace(flammable=True), 3, 80, 3),  # flames double them
+    ("Dark Hand of Death", OGRES._replace(flammable=True), 2, 0, 7),
+    ("Fire Ball", Foe(models=4, flammable=True), 2, 12, 2),  # a model of one wound burns once
+    ("Fire Ball", Foe(toughness=8), 1, 0, 10),
+])  # fmt: skip
 def test_hits_that_wound_take_models(
     name: str, foe: Foe, hits: int, points: int, left: int
 ) -> None:

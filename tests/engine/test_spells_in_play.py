@@ -16,9 +16,8 @@ REPLY = army(wizard(1, spell("Reply")))
 
 def ward(name: str = "Ward", casting_value: int = 7, **keys: Any) -> Data:
     """Return a spell in play worth 5 to its owner at the end of every phase."""
-    return lasting(
-        name, casting_value, **{"worth": 0, "worth_per_phase": 5, "in_play": True, **keys}
-    )
+    keys = {"worth": 0, "worth_per_phase": 5, "in_play": True, **keys}
+    return lasting(name, casting_value, **keys)
 
 
 def glare(**keys: Any) -> Data:
@@ -124,17 +123,12 @@ def test_the_opponent_dispels_first_then_the_active_player() -> None:
     check(battle, node=Node.END, points=5 - 3)
 
 
-@pytest.mark.parametrize(
-    ("value", "faces", "keys", "ends"),
-    [
-        (7, (3, 4), {}, True),
-        (7, (3, 3), {}, False),
-        (7, (2, 3), {"items": [CHARM]}, True),  # a boost
-        (3, (1, 1, 6), {}, False),
-        (13, (6, 6), {"rules": {"dispel_double_six": False}}, False),
-        (13, (6, 6), {"rules": {"dispel_double_six": True}}, True),
-    ],
-)
+@pytest.mark.parametrize(("value", "faces", "keys", "ends"), [
+    (7, (3, 4), {}, True), (7, (3, 3), {}, False), (3, (1, 1, 6), {}, False),
+    (7, (2, 3), {"items": [CHARM]}, True),  # a boost
+    (13, (6, 6), {"rules": {"dispel_double_six": False}}, False),
+    (13, (6, 6), {"rules": {"dispel_double_six": True}}, True),
+])  # fmt: skip
 def test_its_casting_value_is_to_match_and_equal_is_enough(
     value: int, faces: tuple[int, ...], keys: Data, ends: bool
 ) -> None:

@@ -33,10 +33,8 @@ def at(x: float, y: float, name: str = "Foe", models: int = 10, **keys: Any) -> 
 
 def test_friends_on_the_line_of_a_burning_head_burn_too() -> None:
     """There is a rank of nine friends across every possible line, up to its range."""
-    caster = army(
-        mage_at(36.0, 10.0, "Burning Head"),
-        units=[unit("Own", 9, frontage=9, points=4.0, position=[36.0, 15.0])],
-    )
+    friends = unit("Own", 9, frontage=9, points=4.0, position=[36.0, 15.0])
+    caster = army(mage_at(36.0, 10.0, "Burning Head"), units=[friends])
     column = army(units=[at(36.0, 20.0, models=2, frontage=1)])
     battle = game(caster, column, phases=4, **packed())
     battle.works("Burning Head", "Foe")

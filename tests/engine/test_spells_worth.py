@@ -150,21 +150,17 @@ def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase() -> None:
     assert battle.targets() == {"One", "Two"}  # effects of this turn have ended
 
 
-def test_a_spell_for_own_units_is_cast_once_at_the_first_of_them() -> None:
-    oath = aimed("Oath", target="friendly_unit", worth={"points": 1.0}, once=True)
-    mages = wizard(4, oath, name="A"), wizard(4, oath, name="B")
-    battle = game(army(*mages, units=[unit("One"), unit("Two")], power_dice=9))
-    battle.works("Oath", "One", wizard=0)
-    battle.nominate("Oath", 1)
-    assert battle.targets() == {"Two", "A", "B"}
+OATH = aimed("Oath", target="friendly_unit", worth={"points": 1.0}, once=True)
+RECAST = {"phases": 4, "rules": {"in_play_recast": "caster"}}
 
 
-def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit() -> None:
-    mages = [wizard(4, known("Pelt of Midnight"), name=name) for name in "AB"]
+@pytest.mark.parametrize(("cast", "keys"), [(OATH, {}), (known("Pelt of Midnight"), RECAST)])
+def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit(cast: Data, keys: Data) -> None:
+    mages = [wizard(4, cast, name=name) for name in "AB"]
     side = army(*mages, units=[unit("One"), unit("Two")], power_dice=9)
-    battle = game(side, army(dispel_dice=0), phases=4, rules={"in_play_recast": "caster"})
-    battle.works("Pelt of Midnight", "One", wizard=0)
-    battle.nominate("Pelt of Midnight", 1)
+    battle = game(side, **keys)
+    battle.works(cast["name"], "One", wizard=0)
+    battle.nominate(cast["name"], 1)
     assert battle.targets() == {"Two", "A", "B"}
 
 

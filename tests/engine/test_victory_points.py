@@ -51,20 +51,14 @@ def struck(battle: Game, name: str, target: str, wounds: int) -> float:
 NINE = unit("Nine", 9, points=7.0)
 
 
-@pytest.mark.parametrize(
-    ("foe", "losses"),
-    [
-        (unit("Ten", 10), {5: 0}),
-        (NINE, {4: 0, 1: 32, 3: 0}),  # half of 63 is rounded up
-        (NINE, {6: 32, 3: 63 - 32}),
-        (NINE, {9: 63}),
-        (unit("Ogres", 4, wounds=3, points=40.0), {8: 0, 1: 80}),  # two models are left of four
-        (GIANT, {3: 103, 2: 205 - 103}),  # a lone model counts by its wounds
-        (CAPTAIN, {2: 43, 1: 85 - 43}),
-        (CAPTAIN | {"wounds": 4}, {2: 0, 1: 43}),
-        (CAPTAIN | {"general": True}, {2: 43, 1: 85 - 43 + GENERAL}),
-    ],
-)
+@pytest.mark.parametrize(("foe", "losses"), [
+    (unit("Ten", 10), {5: 0}), (NINE, {6: 32, 3: 63 - 32}), (NINE, {9: 63}),
+    (NINE, {4: 0, 1: 32, 3: 0}),  # half of 63 is rounded up
+    (unit("Ogres", 4, wounds=3, points=40.0), {8: 0, 1: 80}),  # two models are left of four
+    (GIANT, {3: 103, 2: 205 - 103}),  # a lone model counts by its wounds
+    (CAPTAIN, {2: 43, 1: 85 - 43}), (CAPTAIN | {"wounds": 4}, {2: 0, 1: 43}),
+    (CAPTAIN | {"general": True}, {2: 43, 1: 85 - 43 + GENERAL}),
+])  # fmt: skip
 def test_points_of_units_and_characters_by_what_is_left(foe: Data, losses: dict[int, int]) -> None:
     battle = bolts(foe)
     for name, (wounds, points) in zip(("Hail", "More", "Last"), losses.items(), strict=False):
@@ -88,15 +82,11 @@ def test_daemons_count_as_their_unit_and_their_general_as_such() -> None:
     assert struck(battle, "More", "Horrors", 1) == 30 + GENERAL
 
 
-@pytest.mark.parametrize(
-    ("spell", "target", "left", "points"),
-    [
-        ("Healing Hand", "Captain", 1, 43),
-        ("Healing Hand", "Captain", 2, 0),
-        ("Healing Hand", "Giant", 2, 103),
-        ("Steal Soul", "Spears", 1, 50),  # its caster is lifted above half
-    ],
-)
+@pytest.mark.parametrize(("spell", "target", "left", "points"), [
+    ("Healing Hand", "Captain", 1, 43), ("Healing Hand", "Captain", 2, 0),
+    ("Healing Hand", "Giant", 2, 103),
+    ("Steal Soul", "Spears", 1, 50),  # its caster is lifted above half
+])  # fmt: skip
 def test_healed_wounds_are_given_back(spell: str, target: str, left: int, points: int) -> None:
     priest = wizard(4, known(spell), plain("Second"), wounds=3, points=100.0)
     own = army(priest, heroes=[CAPTAIN], units=[GIANT])

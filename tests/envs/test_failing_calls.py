@@ -54,13 +54,9 @@ VECTOR_CALLS = [
     (reset(seed="one"), "seed of environment 0: expected a whole number from 0, found 'o'"),
     (reset(seed=[1, 2, 3, 4]), "seed: expected 3 seeds, found 4"),
     (reset_masked(MASK, seed=-3), "seed: expected a whole number from 0, found -3"),
-    *(
-        (reset_masked(mask), "reset_mask: expected")
-        for mask in (
-            [True, False, True], np.array([1, 0, 1]), np.array([True, False]), MASK[None],
-            np.zeros(3, bool), None,
-        )
-    ),
+    *((reset_masked(mask), "reset_mask: expected")
+      for mask in ([True, False, True], np.array([1, 0, 1]), np.array([True, False]), MASK[None],
+                   np.zeros(3, bool), None)),
     (change_state(envs=b"short"), "state: expected .* bytes for 3 environments"),
     (lambda envs: envs.set_state({"envs": envs.get_state()["envs"]}), "state: expected a result"),
     (lambda envs: envs.set_state(None), "state: expected a result of get_state"),
@@ -97,19 +93,12 @@ def test_a_mask_stays_in_the_options_of_a_reset_that_fails() -> None:
 
 
 ACTIONS: list[tuple[Any, str]] = [
-    *(
-        (actions, r"actions: expected integers of shape \(3,\)")
-        for actions in (
-            0, [0, 0], [0, 0, 0, 0], [[0, 0, 0]], [0.0, 0.0, 0.0], np.zeros(3, bool),
-            ["a", "b", "c"], None,
-        )
-    ),
-    *(
-        (np.array([1, action, 2], kind), f"action {action} of environment 1: expected 0..9")
-        for action, kind in (
-            (-1, np.int64), (10, np.int64), (2**62, np.int64), (2**64 - 1, np.uint64),
-        )
-    ),
+    *((actions, r"actions: expected integers of shape \(3,\)")
+      for actions in (0, [0, 0], [0, 0, 0, 0], [[0, 0, 0]], [0.0, 0.0, 0.0], np.zeros(3, bool),
+                      ["a", "b", "c"], None)),
+    *((np.array([1, action, 2], np.int64), f"action {action} of environment 1: expected 0..9")
+      for action in (-1, 10, 2**62)),
+    (np.array([1, 2**64 - 1, 2], np.uint64), f"action {2**64 - 1} of environment 1: expected 0..9"),
     ([1, 2, 6], r"action 6 of environment 2 is illegal: expected one of \[1, 2, 3, 4, 5\]"),
 ]  # fmt: skip
 
@@ -131,12 +120,9 @@ def test_a_step_of_a_strict_vector_environment(actions: Any, message: str) -> No
 
 SINGLE_CALLS = [
     *((reset(seed=seed), "Seed must be") for seed in (-1, 1.5, "1")),
-    *(
-        (lambda env, action=action: env.step(action), "action: expected a member of Discrete")
-        for action in (
-            None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 2**70, np.int64(-1),
-        )
-    ),
+    *((lambda env, action=action: env.step(action), "action: expected a member of Discrete")
+      for action in (None, "0", 1.0, np.float32(1), [0], np.array([0]), -1, 10, 2**70,
+                     np.int64(-1))),
     (lambda env: env.step(3), r"action 3 .*illegal: expected one of \[0, 6, 7, 8, 9\]"),
     (change_state(envs=b"short"), "state: expected .* bytes for 1 environments"),
     (lambda env: env.set_state({"envs": env.get_state()["envs"]}), "state: expected a result"),

@@ -121,12 +121,13 @@ def test_vector_environments_name_each_scenario() -> None:
     ("argument", "message"),
     [
         ({"scenario": 3}, "expected a bundled name, a path or a Scenario, found 3"),
+        ({"scenario": "archmage-dual"}, "did you mean archmage-duel"),
         ({"limits": "x"}, "limits: expected wfb_gym's Limits, found 'x'"),
         ({"limits": {"dice": 3}}, "limits: expected the fields of Limits, found {'dice': 3}"),
         ({"opponent": Path}, r"opponent: .* found the class Path; Path\(\) makes one"),
     ],
 )
-def test_arguments_of_a_wrong_type_are_named(argument: dict[str, Any], message: str) -> None:
+def test_wrong_arguments_are_named(argument: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         raw(BATTLE, **argument)
 
@@ -158,16 +159,11 @@ def test_pools_by_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "options",
-    [
-        Generation(),
-        Generation(points=2000, units=10, characters=6, wizards=6, spells=12, items=8),
-        Generation(points=2000, ruleset="7e", battlefield=False, units=8),
-        Generation(opposition="daemons", phases=12),
-        Generation(opposition="dwarfs", phases=1),
-    ],
-)
+@pytest.mark.parametrize("options", [
+    Generation(points=2000, units=10, characters=6, wizards=6, spells=12, items=8),
+    Generation(points=2000, ruleset="7e", battlefield=False, units=8), Generation(),
+    Generation(opposition="daemons", phases=12), Generation(opposition="dwarfs", phases=1),
+])  # fmt: skip
 @pytest.mark.parametrize("seat", [0, 1])
 def test_sizes_are_enough_for_scenarios_of_any_kind(options: Generation, seat: int) -> None:
     pool = Generated("test", 20, options=options)

@@ -1,10 +1,8 @@
 """Infos of vector steps when episodes end; `test_vector` compares them with Gymnasium's own."""
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import data_equivalence
-from gymnasium.vector import AutoresetMode
 
 from tests.support.batches import native
 from tests.support.playing import IDS, picks
@@ -45,11 +43,3 @@ def test_final_infos_may_be_left_out() -> None:
         assert data_equivalence([observations, *others, infos], [seen, *same, less], exact=True)
     assert ended > 5
     assert illegal > 0
-
-
-@pytest.mark.parametrize("mode", AutoresetMode)
-def test_make_vec_takes_final_infos(mode: AutoresetMode) -> None:
-    envs = gym.make_vec(CASTER, 2, final_infos=False, autoreset_mode=mode)
-    envs.reset(seed=1)
-    *_, infos = envs.step(np.zeros(2, np.int64))
-    assert set(infos) == {"action_mask", "_action_mask", "illegal_action", "_illegal_action"}

@@ -165,13 +165,6 @@ def test_generated_battles_are_drawn_in_each_episode() -> None:
     assert all(scenario.phases == 1 for scenario in turns.scenarios)
 
 
-def test_histories_are_observed_only_if_asked_for() -> None:
-    asked: dict[str, Any] = {"history": True}
-    for keys, is_observed in (({}, False), (asked, True)):
-        views = SelfPlayBatch(1, DUEL, **keys).views
-        assert [view.limits.history for view in views] == [is_observed] * 2
-
-
 def test_arguments() -> None:
     turns = SelfPlayBatch(5, ("apprentice", DUEL))
     turns.reset(0)

@@ -1,7 +1,6 @@
 """The native vector environment: equal to single ones, in Gymnasium's three autoreset modes."""
 
 import multiprocessing
-from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -42,6 +41,7 @@ from wfb_gym.envs.vector import CasterVectorEnv
 CASTER, DISPELLER = IDS
 SEVERAL = ["apprentice", "archmage-duel", "long-siege"]
 MIXED = ["archmage-duel", "border-skirmish", "seventh-edition-duel", "long-siege"]
+SMALL = Limits(ArmyLimits(1, 2, 0), ArmyLimits(1, 0, 0), dice=3)
 Masks = NDArray[np.bool_]
 POOL = ["random", "greedy", "veteran"]
 SAME_STEP, NEXT_STEP, DISABLED = (
@@ -53,6 +53,8 @@ PLAYED: list[tuple[AutoresetMode, str, dict[str, Any]]] = [
       for mode in MODES),
     (SAME_STEP, CASTER, {"scenario": "seventh-edition-duel", "points_per_reward": 7.0}),
     (NEXT_STEP, DISPELLER, {"scenario": no_decision(), "opponent": "random"}),
+    *((SAME_STEP, CASTER, {"scenario": "border-skirmish", "features": "raw", "opponent": each})
+      for each in ("random", lowest)),
     (DISABLED, BATTLE, {"scenario": "border-skirmish", "seat": 1, "opponent": POOL}),
     (NEXT_STEP, BATTLE, {"scenario": "the-iron-tide", "seat": 0, "opponent": "random"}),
 ]  # fmt: skip
@@ -105,19 +107,16 @@ def test_a_mode_comes_as_a_member_or_by_name(mode: Any) -> None:
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        *(
-            ({"num_envs": num_envs}, "num_envs: expected 1 or more")
-            for num_envs in (0, -1, None, "4", 2.5, True)
-        ),
+        *(({"num_envs": num_envs}, "num_envs: expected 1 or more")
+          for num_envs in (0, -1, None, "4", 2.5, True)),
         ({"autoreset_mode": "Sometimes"}, "autoreset_mode: .*, Disabled, found 'Sometimes'"),
         ({"scenario": []}, "scenario: expected at least one"),
         ({"scenario": SEVERAL}, "scenario: expected at most one for each environment"),
-        *(
-            ({"features": features}, "features: expected all or raw, found")
-            for features in ("Raw", None, ["raw"])
-        ),
+        ({"limits": SMALL}, r"limits: own\.spells: the scenario needs 4, found 2"),
+        *(({"features": features}, "features: expected all or raw, found")
+          for features in ("Raw", None, ["raw"])),
     ],
-)
+)  # fmt: skip
 def test_wrong_arguments_are_rejected(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         native(CASTER, **{"num_envs": 2, **keys})
@@ -212,6 +211,7 @@ def test_writing_into_returned_arrays_changes_nothing() -> None:
     observations[:] = 7
     infos["action_mask"][:] = 1
     envs.action_masks()[:] = True
+    envs.call("action_masks")[0][:] = True
     _, _, terminations, _, infos = envs.step(np.array([3, 6]))
     terminations[:] = infos["illegal_action"][:] = True  # before the ends are read
     assert infos["_final_obs"].tolist() == infos["_final_info"].tolist() == [True, False]
@@ -333,19 +333,6 @@ def test_raw_features_have_0_in_place_of_expected_values(
             options = {"reset_mask": over}
             (seen, infos), (other, _) = full.reset(options=options), bare.reset(options=options)
     assert ended > 2
-
-
-@pytest.mark.parametrize("opponent", ["random", lowest])
-def test_raw_features_of_single_environments_are_those_of_a_vector(opponent: Any) -> None:
-    keys = {"scenario": "border-skirmish", "features": "raw", "opponent": opponent}
-    assert assert_same_runs(native(CASTER, 3, **keys), sync(CASTER, 3, SAME_STEP, **keys), 40, 2)
-
-
-def test_limits_that_are_too_small_are_rejected() -> None:
-    limits = Limits(ArmyLimits(1, 2, 0), ArmyLimits(1, 0, 0), dice=3)
-    for make in (partial(native, CASTER, 2), partial(raw, CASTER)):
-        with pytest.raises(ValueError, match=r"limits: own\.spells: the scenario needs 4, found 2"):
-            make(limits=limits)
 
 
 @pytest.mark.parametrize("opponent", ["vetran", None, 3, [], ["random", "x"]])

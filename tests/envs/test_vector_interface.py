@@ -113,13 +113,6 @@ def test_call_renders(mode: str | None) -> None:
     assert ours.call("render") == (theirs.call("render") if mode else (None, None, None))
 
 
-def test_masks_from_call_are_copies() -> None:
-    envs, _ = pair(CASTER)
-    before = envs.action_masks()
-    envs.call("action_masks")[0][:] = False
-    assert np.array_equal(envs.action_masks(), before)
-
-
 @pytest.mark.parametrize("values", [[1, 2, 3], "all", np.arange(3)])
 def test_attributes_of_the_callers_own(values: Any) -> None:
     for envs in pair(CASTER):

@@ -46,14 +46,12 @@ def test_a_quick_run_prints_only_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert results["ratios"]["Gymnasium CartPole-v1"]["64"] > 0
     assert list(results["single"]) == ["opponent random", "opponent veteran"]
     assert {"wfb_gym", "free", "train_fast", "ratio", "fast over SB3"} <= set(results["training"])
-    assert list(results["starting"]["commands"]) == [
-        line.replace("{folder}/", "") for line in starting.COMMANDS
-    ]
+    commands = [line.replace("{folder}/", "") for line in starting.COMMANDS]
+    assert list(results["starting"]["commands"]) == commands
     assert {"cores", "model", "processor"} == set(results["machine"])
     step = ("batched", "64", OURS, "step")
     assert [rounds.entry_at(results, step)] == rounds.entry_at(results["rounds"], step)
-    measured = set(results) - {"aims", "machine", "versions", "rounds"}
-    assert set(results["rounds"]) == measured
+    assert set(results["rounds"]) == set(results) - {"aims", "machine", "versions", "rounds"}
     assert {each["what"] for each in results["aims"] if each["met"] is None} == NOT_QUICK
     assert len(benchmark.shown_tables(results)) == 8
 
@@ -164,21 +162,19 @@ def test_the_processor_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_the_machine_line_names_model_and_rounds() -> None:
-    machine = {"processor": "x86_64", "cores": 2}
     for model, fewest, most, expected in (
         ({}, 5, 5, "x86_64, 2 cores. Each figure is the median of 5 rounds."),
         ({"model": "An A"}, 5, 7, "An A, 2 cores. Each figure is the median of 5 to 7 rounds."),
     ):
         found = {"a": [1.0] * fewest, "b": {"c": [1.0] * most}}
-        results = {"machine": machine | model, "rounds": found}
+        results = {"machine": {"processor": "x86_64", "cores": 2} | model, "rounds": found}
         assert tables.machine_line(results) == f"Machine: {expected}"
 
 
 def test_finished_parts_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    measured = {"profile": [3.0, 1.0, 2.0]}
-    monkeypatch.setitem(benchmark.PARTS, "profile", lambda _: measured)
+    monkeypatch.setitem(benchmark.PARTS, "profile", lambda _: {"profile": [3.0, 1.0, 2.0]})
     words = ["--profile", "--keep", str(tmp_path), "--json"]
     assert benchmark.main(words) == 0
     first = json.loads(capsys.readouterr().out)

@@ -70,8 +70,7 @@ def test_progress_of_the_solver_follows_the_note(monkeypatch: pytest.MonkeyPatch
         bar.reset(task, description="grading", note="")  # the description replaces all fields
         _progress.tell("solving my [/duel]: 7 of 9")
         assert bar.tasks[0].fields["detail"] == "solving my [/duel]: 7 of 9"
-        column = display._DetailColumn()
-        assert column.render(bar.tasks[0]).plain == "solving my [/duel]: 7 of 9"
+        assert display._DetailColumn().render(bar.tasks[0]).plain == "solving my [/duel]: 7 of 9"
         bar.refresh()
         _progress.tell("")
         assert bar.tasks[0].fields["detail"] == ""
@@ -81,13 +80,10 @@ def test_progress_of_the_solver_follows_the_note(monkeypatch: pytest.MonkeyPatch
 
 def test_a_player_is_a_name_an_agent_or_a_function() -> None:
     def points(player: Any, seat: str = "caster") -> list[float]:
-        found = common.play_battles(
-            player, seat=seat, scenario="apprentice", opponent="greedy", battles=4, seed=1
-        )
-        return list(found)
+        keys: dict[str, Any] = {"scenario": "apprentice", "opponent": "greedy", "battles": 4}
+        return list(common.play_battles(player, seat=seat, seed=1, **keys))
 
-    veteran = make_agent("veteran")
-    assert points("veteran") == points(veteran)
+    assert points("veteran") == points(make_agent("veteran"))
     scripted = points(lowest)
     assert scripted == points(SimpleNamespace(act=lowest))
     assert scripted != points("veteran")

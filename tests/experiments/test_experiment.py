@@ -105,8 +105,7 @@ def test_interrupted_runs_keep_parts(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "interrupted after 1 of 3 parts; the same command continues" in capsys.readouterr().err
     for numbers, needs_all in (((13, 3), False), ((3, 13), True)):
         out = tmp_path / str(needs_all)
-        experiment = replace(SQUARES, needs_all=needs_all)
-        assert experiment.main(arguments(out, *numbers)) == INTERRUPTED
+        assert replace(SQUARES, needs_all=needs_all).main(arguments(out, *numbers)) == INTERRUPTED
         assert not (out / "results.json").exists()
 
 
@@ -131,8 +130,7 @@ def test_settings_and_folders_that_cannot_be_used_are_rejected(
 
 def test_notes_are_printed_and_may_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for notes_fail, status in ((False, 0), (True, FAILED)):
-        experiment = replace(SQUARES, notes_fail=notes_fail)
-        assert experiment.main(arguments(tmp_path, 10)) == status
+        assert replace(SQUARES, notes_fail=notes_fail).main(arguments(tmp_path, 10)) == status
         assert capsys.readouterr().err.endswith("large\n")
 
 

@@ -45,13 +45,10 @@ def test_networks_are_graded_in_seen_and_unseen_scenarios(tmp_path: Path, script
             made = [generate(first + k, KINDS[KIND]) for k in range(2)]
             pairs = [(each, str(folder / f"{seat}.npz"), seat) for seat in SEATS for each in made]
             scores = [solver.normalised_score(*pair, limits=LIMITS) for pair in pairs]
-            assert graded[group] == pytest.approx(_share(scores), abs=1e-3)
+            won = sum(each.guaranteed - each.random for each in scores)
+            stakes = sum(each.optimum - each.random for each in scores)
+            assert graded[group] == pytest.approx(100 * won / stakes, abs=1e-3)
     assert (out / "generalisation.png").stat().st_size > 10_000
-
-
-def _share(scores: list[solver.Score]) -> float:
-    stakes = sum(each.optimum - each.random for each in scores)
-    return 100 * sum(each.guaranteed - each.random for each in scores) / stakes
 
 
 @pytest.mark.parametrize(

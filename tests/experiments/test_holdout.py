@@ -31,9 +31,8 @@ def test_policies_are_graded_in_scenarios_that_follow_from_the_secret(
     tmp_path: Path, secret: Path, scripts: Scripts
 ) -> None:
     line = _line(tmp_path, "greedy optimal --kind duel-500 --count 1")
-    found = scripts.document(line)["scores"]
+    rows = {(each["policy"], each["seat"]): each for each in scripts.document(line)["scores"]}
     assert "exact scores in hold-out scenarios" in scripts.run(line).out  # from the record
-    rows = {(each["policy"], each["seat"]): each for each in found}
     seed = first = holdout.holdout_seed(holdout.read_secret(secret), "duel-500")
     while not _fits(seed):
         seed += 1

@@ -9,12 +9,8 @@ from tests.support.scripts import Scripts, results_in
 
 
 @pytest.mark.parametrize(
-    ("scenario", "most"),
-    [
-        ("apprentice:2", 100.0),
-        # It reads scrolls too early.
-        pytest.param("archmage-duel:3", 90.0, marks=pytest.mark.slow),
-    ],
+    ("scenario", "most"),  # in the duel, it reads scrolls too early
+    [("apprentice:2", 100.0), pytest.param("archmage-duel:3", 90.0, marks=pytest.mark.slow)],
 )
 def test_all_phases_are_the_optimum_and_one_is_not(scenario: str, most: float) -> None:
     first, *_, last = exact_parts(read_scenario(scenario))

@@ -130,6 +130,8 @@ def test_a_model_on_a_server_is_graded_and_its_record_again(
     tmp_path: Path, scripts: Scripts, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OWN_KEY", "secret")
+    # The record keeps line separators and half a surrogate pair.
+    server.reply = lambda text: f"a\u2028b\x85c\ud800 {last_action(text)}"
     out, again = tmp_path / "out", tmp_path / "again"
     extra = "--key OWN_KEY --parameter temperature=0 --parameter effort=low --odds"
     scripts.run(f"{command(server, out)} {extra}")
@@ -168,8 +170,7 @@ def test_bad_replies_are_counted_and_forfeit_the_decision(
 
 
 def error(status: int, message: str) -> Fault:
-    text = json.dumps({"error": {"message": message}})
-    return lambda handler: send(handler, status, text)
+    return lambda handler: send(handler, status, json.dumps({"error": {"message": message}}))
 
 
 fail, limit_rate = error(500, "overloaded"), error(429, "too many requests")
@@ -204,7 +205,7 @@ MALFORMED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", [fail, *map(malformed, MALFORMED)])
+@pytest.mark.parametrize("fault", [fail, hang_up, *map(malformed, MALFORMED)])
 def test_a_broken_server_ends_the_run_in_one_line_and_the_command_continues(
     tmp_path: Path, scripts: Scripts, server: FakeServer, fault: Fault
 ) -> None:
@@ -245,14 +246,6 @@ def test_the_key_and_control_characters_are_not_printed(
     assert "wrong key ..." in said.err
     assert "secret" not in said.err
     assert "\x1b" not in said.err
-
-
-def test_any_reply_can_be_replayed(tmp_path: Path, scripts: Scripts, server: FakeServer) -> None:
-    out, again = tmp_path / "out", tmp_path / "again"
-    server.reply = lambda text: f"a\u2028b\x85c\ud800 {last_action(text)}"
-    scripts.run(command(server, out))
-    scripts.run(f"{COMMAND} --replay {out}/parts.jsonl --out {again}")
-    assert results_in(again)["players"] == results_in(out)["players"]
 
 
 @pytest.mark.parametrize("count", [-5, 10**400, True, 1.5, "7"])
@@ -320,13 +313,6 @@ def test_phases_end_with_the_budget(tmp_path: Path, scripts: Scripts, server: Fa
     assert len(server.requests) == asked
     scripts.run(f"{whole} --budget 1000000")
     assert results_in(tmp_path)["players"][0]["phases"] == 2
-
-
-def test_a_server_that_is_not_there_is_reported_at_once(tmp_path: Path, scripts: Scripts) -> None:
-    pytest.importorskip("openai")
-    line = f"{COMMAND} --model m --base-url http://127.0.0.1:9/v1 --attempts 1 --count 2"
-    said = scripts.run(f"{line} --out {tmp_path}", FAILED)
-    assert "http://127.0.0.1:9/v1: expected a reply of m, found APIConnectionError" in said.err
 
 
 @pytest.mark.parametrize(

@@ -168,8 +168,7 @@ def test_generated_scenarios_have_increasing_test_seeds_of_their_own() -> None:
 )
 def test_the_generated_scenarios_are_the_first_that_fit(kind: str, count: int) -> None:
     seeds = range(searching.benchmark_seed(kind), TEST_SEEDS.stop)
-    hard = kind in protocol.HARD
-    found = searching.find_generated_scenarios(kind, count, seeds, hard=hard)
+    found = searching.find_generated_scenarios(kind, count, seeds, hard=kind in protocol.HARD)
     for wanted, again in zip(generated_scenarios(kind)[:count], found, strict=True):
         assert again["seed"] == wanted.seed
         for seat, points in wanted.points.items():
@@ -252,8 +251,7 @@ def test_ctrl_c_keeps_the_tasks_that_were_done(
     graded = interrupt_call(monkeypatch, protocol, "grade_duel", 2)
     tasks = f"--task hidden-scroll/caster {SMALL}"
     line = f"{COMMAND} --evaluate optimal random {tasks} --folder {tmp_path}"
-    said = scripts.run(line, INTERRUPTED)
-    assert "optimal: hidden-scroll/caster: " in said.err
+    assert "optimal: hidden-scroll/caster: " in scripts.run(line, INTERRUPTED).err
     assert read_submission(tmp_path / "optimal.json").duels == {"apprentice/caster": [100.0]}
     assert not (tmp_path / "random.json").exists()
     record = tmp_path / "unfinished" / "optimal" / "parts.jsonl"
@@ -292,8 +290,7 @@ def five_models(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 def test_saved_models_are_the_runs_of_one_submission(
     tmp_path: Path, five_models: list[list[str]], scripts: Scripts
 ) -> None:
-    about = about_file(tmp_path)
-    line = f"--evaluate {' '.join(FIVE_MODELS)} --name mine --about {about}"
+    line = f"--evaluate {' '.join(FIVE_MODELS)} --name mine --about {about_file(tmp_path)}"
     scripts.run(f"{COMMAND} {line} {SMALL} --task hidden-scroll/caster --folder {tmp_path}")
     likely, drawn = ([f"{way}:{model}" for model in FIVE_MODELS] for way in ("argmax", "sample"))
     assert five_models == [[*likely, *drawn]] * 2 + [[*drawn, *likely]]
@@ -338,9 +335,8 @@ def test_a_supervised_policy_may_have_one_run(tmp_path: Path, scripts: Scripts) 
     about = about_file(tmp_path, kind="supervised", steps=0, recorded=20, features="raw")
     scripts.run(f"{line} --about {about}")
     (row,) = rows_of((tmp_path / "leaderboard.md").read_text(), "Training")
-    missing = page.MISSING
-    stated = ["x", "supervised, raw features", "no", "1", "0", missing, "20"]
-    assert row == [*stated, *[missing] * 3]
+    stated = ["x", "supervised, raw features", "no", "1", "0", page.MISSING, "20"]
+    assert row == [*stated, *[page.MISSING] * 3]
     assert read_about(FOLDER.parent / "about.toml").kind == "model-free"  # the template
 
 
@@ -365,12 +361,11 @@ def test_other_tasks_are_added_to_a_submission(tmp_path: Path, scripts: Scripts)
 
 
 def test_generated_scenarios_count_by_score_and_stake(monkeypatch: pytest.MonkeyPatch) -> None:
-    stakes = (1.0, 1.0, 1.0, 97.0)
     scores = {f"generated-{kind}/caster": [[100.0], [100.0]] for kind in protocol.GENERATED}
     scores["generated-duel/caster"] = [[-300.0, 100.0, 100.0, 90.0], [-300.0, 100.0, 100.0, 100.0]]
 
     def few(task: protocol.Task) -> list[GeneratedScenario]:
-        own = stakes if task.kind == "duel" else (50.0,)
+        own = (1.0, 1.0, 1.0, 97.0) if task.kind == "duel" else (50.0,)
         return [GeneratedScenario("duel", 0, {task.seat: (0.0, stake)}) for stake in own]
 
     monkeypatch.setattr(protocol, "scenarios_at_stake", few)
@@ -472,12 +467,10 @@ def test_kept_models_of_stable_baselines_play_as_before(tmp_path: Path) -> None:
     model, kept = tmp_path / "model.zip", tmp_path / "kept.zip"
     training = Generated("train", count=9, options=tuple(KINDS.values()))
     envs = PhaseVecEnv(4, "caster", scenario=training)
-    learner = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu")
-    learner.learn(64).save(model)
+    PPO("MlpPolicy", envs, n_steps=16, batch_size=32, device="cpu").learn(64).save(model)
     keep_model(str(model), kept)
     assert kept.stat().st_size < 0.5 * model.stat().st_size
-    scenarios = scenarios_at_stake(TASKS["generated-duel/caster"])
-    smallest = min(scenarios, key=lambda each: each.seed)
+    smallest = min(scenarios_at_stake(TASKS["generated-duel/caster"]), key=lambda each: each.seed)
     graded = protocol.grade_generated({"caster": [str(model), str(kept)]}, smallest)["caster"]
     assert graded[0] == graded[1]
     assert len(graded[0]) == 1
@@ -502,9 +495,8 @@ def test_the_models_of_the_leaderboard_reach_their_scores() -> None:
 
 
 def test_submissions_over_the_budget_are_marked_and_may_have_one_run() -> None:
-    one_run = {str(task): [60.0] for task in TRACKS["duels"]}
     budget = protocol.BUDGETS["duels"]
-    within = _submission(duels=one_run, steps=budget)
+    within = _submission(duels={str(task): [60.0] for task in TRACKS["duels"]}, steps=budget)
     with pytest.raises(SubmissionError, match="expected 5 runs or more, found 1"):
         check_submission(Submission(**within))
     for changes in ({"steps": budget + 1}, {"steps": budget, "tuning_steps": 1}):
@@ -540,8 +532,7 @@ def test_json_is_the_overall_table(tmp_path: Path, scripts: Scripts) -> None:
     found = scripts.document(f"{COMMAND} --folder {tmp_path}")["mine"]
     assert found["duels"]["value"] == pytest.approx(64.0)
     assert found["duels"]["low"] < 64.0 < found["duels"]["high"]
-    both = np.array([each for seats in protocol.BATTLES.values() for each in seats])
-    random, strong = both.T
+    random, strong = np.array([each for seats in protocol.BATTLES.values() for each in seats]).T
     wanted = np.mean(100.0 * (30.0 - random) / (strong - random))
     assert found["battles"]["value"] == pytest.approx(wanted)
     assert found["generated"] is None
@@ -552,12 +543,9 @@ def test_comparisons_are_of_common_tasks(tmp_path: Path, scripts: Scripts) -> No
         return scripts.run(f"{COMMAND} --compare {names} --folder {tmp_path}", status)
 
     def compared(names: str) -> Any:
-        found = scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")
-        return found["comparisons"]
+        return scripts.document(f"{COMMAND} --compare {names} --folder {tmp_path}")["comparisons"]
 
     better = {str(task): [63.0, 70.0, 70.0, 70.0, 70.0] for task in TRACKS["duels"]}
-    worse = {"apprentice/caster": [1.0] * 5}
-    hidden = {"hidden-scroll/caster": [1.0] * 5}
     _write(tmp_path, _submission())
     _write(tmp_path, _submission(name="other", duels=better))
     (line,) = compared("other mine")
@@ -565,13 +553,13 @@ def test_comparisons_are_of_common_tasks(tmp_path: Path, scripts: Scripts) -> No
     assert line["difference"]["value"] == pytest.approx(68.6 - 64.0)
     assert line["p"] < 1e-3
     assert ", mine, other, found 'unknown'" in said("other unknown", FAILED).err
-    _write(tmp_path, _submission(name="begun", duels=worse))
+    _write(tmp_path, _submission(name="begun", duels={KEY: FIVE}))
     row = said("begun mine").out.splitlines()[2]
     assert row.split()[:7] == ["begun", "mine", "duels", "1", "of", "10", "1.0"]
-    _write(tmp_path, _submission(name="apart", duels={}, hidden=hidden, battles={}))
+    _write(tmp_path, _submission(name="apart", duels={}, hidden={"hidden-scroll/caster": FIVE}))
     expected = "--compare: expected tasks that two of begun, apart share, found none\n"
     assert said("begun apart", FAILED).err == expected
-    _write(tmp_path, _submission(name="random", duels=worse))  # instead of the published one
+    _write(tmp_path, _submission(name="random", duels={KEY: FIVE}))  # instead of the published one
     for names, wanted in (("begun random", 0.5), ("begun greedy", 0.0), ("greedy begun", 1.0)):
         (only,) = compared(names)
         assert (only["improvement"]["value"], only["tasks"], only["p"]) == (wanted, 1, None)
@@ -603,8 +591,7 @@ def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: S
     _write(tmp_path, _submission())
     assert "is out of date" in scripts.run(f"{COMMAND} --check --folder {tmp_path}", FAILED).err
     scripts.run(f"{COMMAND} --folder {tmp_path}")
-    said = scripts.run(f"{COMMAND} --check --folder {tmp_path}")
-    assert "leaderboard.md is current" in said.err
+    assert "leaderboard.md is current" in scripts.run(f"{COMMAND} --check --folder {tmp_path}").err
     (tmp_path / "leaderboard.md").unlink()
     _write(tmp_path, _submission(steps=-1))
     error = scripts.run(f"{COMMAND} --folder {tmp_path}", FAILED).err
@@ -616,48 +603,36 @@ def test_an_outdated_page_and_a_bad_file_are_reported(tmp_path: Path, scripts: S
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"protocol": 1}, "protocol: "),
+        ({"protocol": 1}, "protocol: "), ({"steps": -1}, "steps: "), ({"score": 3}, "score: "),
+        ({"kind": "magic"}, "kind: "), ({"cpu_seconds": math.inf}, "cpu_seconds: "),
         ({"name": "my policy"}, "name: expected a name of up to 64 letters, digits"),
         ({"name": "yours"}, "name: expected 'mine', found 'yours'"),
-        ({"steps": -1}, "steps: "),
-        ({"kind": "magic"}, "kind: "),
-        ({"cpu_seconds": math.inf}, "cpu_seconds: "),
-        (
-            {"other_way": {"duels": {KEY: FIVE}}},
-            f"other_way.duels: expected the tasks of duels, {KEY}",
-        ),
-        (
-            {"other_way": {"duels": {KEY: [101.0] * 5}}},
-            f"other_way.duels.{KEY}: expected numbers up",
-        ),
+        ({"other_way": {"duels": {KEY: FIVE}}},
+         f"other_way.duels: expected the tasks of duels, {KEY}"),
+        ({"other_way": {"duels": {KEY: [101.0] * 5}}},
+         f"other_way.duels.{KEY}: expected numbers up"),
         ({"policies": {"apprentice": ["a.npz"]}}, "policies.apprentice: expected all or a task"),
-        ({"score": 3}, "score: "),
         ({"duels": {}}, "expected results under duels, hidden, generated, axes, hard, battles, f"),
         ({"duels": {"border-skirmish/caster": FIVE}}, "duels.border-skirmish/caster: expected one"),
         ({"duels": {KEY: [1.0] * 4}}, "expected 5 runs or more, found 4"),
         ({"duels": {KEY: [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
         ({"duels": {KEY: [*FIVE, math.nan]}}, "numbers up to 100, found nan"),
         ({"duels": {KEY: [*FIVE, "x"]}}, f"duels.{KEY}.5: "),
-        (
-            {"duels": {KEY: FIVE, "dwarf-hold/caster": [1.0] * 6}},
-            "duels.dwarf-hold/caster: expected 5 runs as in the other tasks, found 6",
-        ),
+        ({"duels": {KEY: FIVE, "dwarf-hold/caster": [1.0] * 6}},
+         "duels.dwarf-hold/caster: expected 5 runs as in the other tasks, found 6"),
         ({"hidden": {"hidden-duel/caster": [*FIVE, 101.0]}}, "numbers up to 100, found 101"),
         ({"generated": {"generated-phase/caster": [FIVE] * 5}}, "scores, found 5"),
         ({"axes": {"generated-lores-seen/caster": [FIVE]}}, "expected 5 runs or more, found 1"),
         ({"battles": {"redhorn-pass/caster": {"random": FIVE}}}, "veteran, phase-search, found"),
-        (
-            {"battles": {"redhorn-pass/caster": {name: [1.0] for name in POOL}}},
-            "battles.redhorn-pass/caster.random: expected 5 runs or more, found 1",
-        ),
+        ({"battles": {"redhorn-pass/caster": {name: [1.0] for name in POOL}}},
+         "battles.redhorn-pass/caster.random: expected 5 runs or more, found 1"),
         *(
             ({"description": bad}, "description: expected ")
             for bad in ("", " ", "a\nb", "a\x1b[31mb", "\u202e", "x" * 501, "\x00")
         ),
-        ({"authors": "\n"}, "authors: expected "),
-        ({"code": "\n"}, "code: expected "),
+        ({"authors": "\n"}, "authors: expected "), ({"code": "\n"}, "code: expected "),
     ],
-)
+)  # fmt: skip
 def test_bad_submissions_are_rejected(changes: Any, message: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
     path.write_text(json.dumps(_submission(**changes)))
@@ -718,8 +693,7 @@ def test_planners_fail_in_every_scenario_of_the_hard_track(kind: str) -> None:
             found = zip(scenarios_at_stake(task), scores[0], protocol.stakes_of(task), strict=True)
             for each, score, stake in found:
                 won[each.seed] += score / 100.0 * stake
-        shares = np.array(list(won.values())) / stakes
-        assert max(shares) < protocol.HARD_SHARE + 1e-4
+        assert max(np.array(list(won.values())) / stakes) < protocol.HARD_SHARE + 1e-4
 
 
 def test_the_page_of_the_protocol_names_the_tasks() -> None:

@@ -86,8 +86,7 @@ def test_luck_sums_to_zero_over_all_dice(estimate: luck.ValueEstimate) -> None:
     assert {len(each) for each in values.values()} == {1}
     mean_points = sum(chances[course] * points for course, ((points, _),) in values.items())
     mean_luck = sum(chances[course] * luck for course, ((_, luck),) in values.items())
-    exact = solver.evaluate(tiny(), highest, highest)
-    assert mean_points == pytest.approx(exact, abs=1e-9)
+    assert mean_points == pytest.approx(solver.evaluate(tiny(), highest, highest), abs=1e-9)
     assert mean_luck == pytest.approx(0.0, abs=1e-9)
     assert np.abs(found.luck).max() > 1.0
 
@@ -146,7 +145,6 @@ def test_luck_of_the_seats_is_opposite() -> None:
 
 
 def test_estimates_are_asked_for_decisions() -> None:
-    """Estimates are computed for decisions only, not for the rolls in between."""
     kinds = []
 
     def estimate(positions: RolledPositions) -> NDArray[np.float64]:

@@ -49,8 +49,7 @@ def test_an_exploiter_without_improvement_gains_nothing() -> None:
     assert (found.exploiter, found.gain.mean, found.gain.half_width) == (ITSELF, 0.0, 0.0)
     assert found.variance_ratio == 1.0
     assert exploit(effort, DUEL, "greedy", 1) == found
-    other = exploit(replace(effort, seed=1), DUEL, "greedy", 1)
-    assert other.candidates != found.candidates
+    assert exploit(replace(effort, seed=1), DUEL, "greedy", 1).candidates != found.candidates
 
 
 def test_searching_players_are_met_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

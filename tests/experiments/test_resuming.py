@@ -12,15 +12,12 @@ from experiments.tournaments import running
 from tests.support.scripts import Scripts, interrupt_call, results_in, without_times
 
 PLAYERS = "veteran random --scenario apprentice --battles 4"
+STRENGTH = "veteran greedy --pool greedy --scenario border-skirmish --battles 8"
 BATTLE = "--battle border-skirmish --opponent greedy --phases 2 --battles 2"
 RUNS = [
     (f"experiments.horizon --scenario apprentice:2 {BATTLE}", horizon, "battle_parts"),
     ("experiments.optimality_gap --quick", optimality_gap, "measure_gap"),
-    (
-        "experiments.strength veteran greedy --pool greedy --scenario border-skirmish --battles 8",
-        strength,
-        "play_match",
-    ),
+    (f"experiments.strength {STRENGTH}", strength, "play_match"),
     (f"experiments.tournament {PLAYERS}", running, "play_match"),
     ("experiments.value_of_hiding --quick", value_of_hiding, "HiddenGame"),
     ("experiments.value_of_history --quick", value_of_history, "HiddenGame"),

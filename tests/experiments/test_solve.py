@@ -14,7 +14,7 @@ from experiments.common import FAILED, INTERRUPTED
 from experiments.figures import dice, heat_map, openings
 from experiments.figures.heat_map import CLOSED, HeatMap
 from experiments.figures.openings import STOP
-from tests.support.builders import aimed
+from tests.support.builders import Data, aimed, army, lasting, spell, wizard
 from tests.support.packed import scenario
 from tests.support.playing import highest, lowest
 from tests.support.scripts import Scripts, interrupt_call
@@ -56,8 +56,7 @@ def test_json_matches_the_solver(scripts: Scripts) -> None:
         for key in ("value", "states", "bytes"):
             assert each[key] == getattr(solution, key)
         assert each["seconds"] > 0
-    words = "cast Burning Head (9+) on 3 dice"
-    opening = {"words": words, "army": "caster", "after_dice": False}
+    opening = {"words": "cast Burning Head (9+) on 3 dice", "army": "caster", "after_dice": False}
     assert printed["scenarios"][1]["opening"] == opening
 
 
@@ -183,14 +182,6 @@ def test_results_are_printed_if_drawing_fails(tmp_path: Path, scripts: Scripts) 
     assert not plot.exists()
 
 
-WIZARD = {"name": "Witch", "level": 1, "points": 50}
-BOLT = {"name": "Bolt", "casting_value": 5, "worth": 20.0}
-
-
-def _casting(spells: list[dict[str, Any]] | None = None, **more: Any) -> dict[str, Any]:
-    return {"wizards": [{**WIZARD, "spells": [BOLT] if spells is None else spells, **more}]}
-
-
 def test_spells_are_printed_and_drawn_with_any_name(tmp_path: Path, scripts: Scripts) -> None:
     file, plot = tmp_path / "odd.toml", tmp_path / "odd.png"
     file.write_text(
@@ -202,19 +193,21 @@ def test_spells_are_printed_and_drawn_with_any_name(tmp_path: Path, scripts: Scr
     assert "[/red]" in scripts.run(f"experiments.solve {file} apprentice").out
 
 
-HOPELESS = {**BOLT, "casting_value": 12, "worth": 0.0}
-STRIKE = aimed(damage={"hits": "D6", "strength": 4})
+BOLT = spell("Bolt", 5, 20.0)
+MAGE = wizard(1, BOLT)
+HOPELESS = wizard(1, spell("Bolt", 12, 0.0))
+STRIKER = wizard(1, aimed(damage={"hits": "D6", "strength": 4}))
 BOYZ = {"name": "Orc Boyz", "models": 10, "toughness": 4, "armour_save": 6, "points": 5}
 BOSS = {**BOYZ, "name": "Orc Boss", "models": 1}
-ONE_DIE, STONE = {**_casting(), "power_dice": 1}, {"items": ["Power Stone"]}
-OPENINGS: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], str]] = [
+ONE_DIE, STONE = army(MAGE, power_dice=1), {"items": ["Power Stone"]}
+OPENINGS: list[tuple[Data, Data, Data, str]] = [
     ({}, {}, {}, "nothing to decide"),
-    (_casting([HOPELESS]), {"dispel_dice": 0}, {}, "stop casting"),
-    (_casting([HOPELESS]), ONE_DIE, {"phases": 2}, "stop casting"),
+    (army(HOPELESS), {"dispel_dice": 0}, {}, "stop casting"),
+    (army(HOPELESS), ONE_DIE, {"phases": 2}, "stop casting"),
     ({}, ONE_DIE, {"phases": 2}, "dispeller: cast Bolt (5+) on 1 die"),
     (ONE_DIE | STONE, {}, {}, "cast Bolt (5+) with the Power Stone on 3 dice (2 of the item)"),
-    (ONE_DIE | {"power_dice": 0}, {}, {"ruleset": "7e"}, "cast Bolt (5+) on 1 die (1 of its own)"),
-    (_casting([STRIKE]), {"units": [BOSS, BOYZ]}, {}, "cast Strike (5+) at Orc Boyz on 2 dice"),
+    (army(MAGE, power_dice=0), {}, {"ruleset": "7e"}, "cast Bolt (5+) on 1 die (1 of its own)"),
+    (army(STRIKER), {"units": [BOSS, BOYZ]}, {}, "cast Strike (5+) at Orc Boyz on 2 dice"),
 ]
 
 
@@ -225,8 +218,7 @@ def test_openings_in_words(caster: Any, dispeller: Any, keys: Any, words: str) -
 
 
 def test_a_spell_in_play_is_ended_before_the_next() -> None:
-    curse = {"name": "Curse", "casting_value": 5, "duration": "remains_in_play", "in_play": True}
-    caster = {**_casting([{**curse, "worth": 1.0}, BOLT]), "power_dice": 1}
+    caster = army(wizard(1, lasting("Curse", in_play=True), BOLT), power_dice=1)
     solution = solver.solve(scenario(caster, {"dispel_dice": 0}))
     opening = openings.play_opening(Battle(solution.packed), solution.best_action, FIRST_IN_PLAY)
     words = openings.opening_text(solution.scenario, opening)
@@ -235,7 +227,7 @@ def test_a_spell_in_play_is_ended_before_the_next() -> None:
 
 def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
     ring = {"name": "Ring", "bound": {"power_level": 3, "spell": {"name": "Flame", "worth": 9.0}}}
-    caster = {**_casting(items=["Ring"]), "power_dice": 2}
+    caster = army(wizard(1, BOLT, items=["Ring"]), power_dice=2)
     cells = HeatMap(solver.solve(scenario(caster, {"dispel_dice": 0}, items=[ring])))
     grid = policy_grid(cells, highest)
     assert cells.spells == [0]
@@ -245,8 +237,8 @@ def test_a_bound_spell_takes_no_dice_and_its_points_are_no_loss() -> None:
 
 
 def test_dice_before_the_first_decision_are_named() -> None:
-    caster = {"wizards": [{**WIZARD, "lore": "Fire"}]}
     dispeller = {"units": [{**BOYZ, "models": 3}], "dispel_dice": 0}
+    caster = army(wizard(1, lore="Fire"))
     found = solve.result_of(solver.solve(scenario(caster, dispeller)))["opening"]
     assert found["after_dice"]
     assert found["words"].startswith("after dice, for example: ")
@@ -374,17 +366,14 @@ def test_a_policy_is_drawn_only_in_reachable_cells(duel: solver.Solution, tmp_pa
     path = tmp_path / "policy.png"
     assert dice.draw_casting(duel, optimal, path, "optimal play") == pytest.approx(0.0)
     assert path.read_bytes().startswith(b"\x89PNG")
-    passes = dice.draw_casting(duel, lowest, path, "no play")
-    assert passes == pytest.approx(duel.value)
+    assert dice.draw_casting(duel, lowest, path, "no play") == pytest.approx(duel.value)
     assert dice.draw_casting(duel, highest, path, "the last legal action") > 1.0
 
 
 def test_the_second_army_loses_points_with_the_same_sign() -> None:
-    mirrored = scenario({}, {**_casting(), "power_dice": 2}, phases=2)
-    cells = HeatMap(solver.solve(mirrored))
+    cells = HeatMap(solver.solve(scenario({}, army(MAGE, power_dice=2), phases=2)))
     assert cells.army == 1
-    grid = policy_grid(cells, lowest)
-    assert grid.lost.min() > 0
+    assert policy_grid(cells, lowest).lost.min() > 0
     assert np.abs(heat_map.optimal_grid(cells).lost).max() < 1e-9
 
 

@@ -91,8 +91,7 @@ def test_the_interval_of_few_runs_is_students() -> None:
 
 
 def test_equal_tasks_add_up_to_more_degrees_of_freedom() -> None:
-    rng = np.random.default_rng(6)
-    column = rng.normal(90.0, 3.0, size=(5, 1))
+    column = np.random.default_rng(6).normal(90.0, 3.0, size=(5, 1))
     error = 3.0 * stats.sem(column[:, 0]) / 3.0**1.5
     found = run_interval(mean, np.repeat(column, 3, axis=1), resamples=20_000)
     assert found.half_width == pytest.approx(stats.t.ppf(0.975, 12) * error, rel=0.02)

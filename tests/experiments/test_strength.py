@@ -10,8 +10,7 @@ from tests.support.scripts import Scripts, results_in
 
 def test_differences_are_those_of_the_same_dice(tmp_path: Path, scripts: Scripts) -> None:
     line = f"veteran greedy --pool greedy --scenario border-skirmish --battles 8 --out {tmp_path}"
-    said = scripts.run(f"experiments.strength {line}")
-    assert said.out.endswith(f"results: {tmp_path}\n")
+    assert scripts.run(f"experiments.strength {line}").out.endswith(f"results: {tmp_path}\n")
     results = results_in(tmp_path)
     assert len(results["rows"]) == 4  # two players in two seats
     points = {(row["player"], row["seat"]): row["points"] for row in results["rows"]}

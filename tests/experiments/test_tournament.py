@@ -48,8 +48,7 @@ def run(*arguments: str, out: Path, status: int = 0) -> dict[str, Any]:
 def test_cells_and_order_are_those_of_the_exact_values(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = [*PLAYERS, "--scenario", HUNT, "--battles", "500"]
-    found = run(*arguments, out=tmp_path)
+    found = run(*PLAYERS, "--scenario", HUNT, "--battles", "500", out=tmp_path)
     assert json.loads(capsys.readouterr().out) == found
     (hunt,) = found["scenarios"]
     assert hunt["agents"] == list(PLAYERS)
@@ -170,7 +169,6 @@ def test_missing_cells_do_not_move_the_others() -> None:
 
 
 def test_dice_that_all_share_cancel() -> None:
-    """Luck that is the same in every cell does not change the ratings."""
     cells = _cells("low", STRENGTHS, 10.0, 2.0)
     luck = [tuple(np.roll(cell.points, k)[: 100 - k]) for k, cell in enumerate(cells)]
     own = [replace(cell, points=points) for cell, points in zip(cells, luck, strict=True)]
@@ -304,8 +302,7 @@ def test_an_agent_may_have_one_model_for_each_seat(tmp_path: Path) -> None:
         ((both, "veteran"), "optimal", "veteran"),
         (("veteran", both), "veteran", "random"),
     ):
-        wanted = solver.evaluate("apprentice", caster, dispeller)
-        assert exact[cell] == pytest.approx(wanted)
+        assert exact[cell] == pytest.approx(solver.evaluate("apprentice", caster, dispeller))
     assert matches.display_name("runs/a/b/model.zip+runs/c/policy.npz") == "b/model+c/policy"
 
 

@@ -16,26 +16,23 @@ def facing(y: float) -> Unit:
     return Unit("B", 10, 5, (31.0, y), 180.0, in_combat=True)
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "keys"),
-    [
-        ((A, Unit("B", 5, 5, (34.991, 20.0))), (), None),
-        ((A, Unit("B", 5, 5, (34.98, 20.0))), (), ("caster.units[1]", "caster.units[0]")),
-        ((FIGHTER,), (facing(20.0),), None),
-        ((FIGHTER,), (facing(19.9),), ("dispeller.units[0]", "caster.units[0]")),
-        # The notch of a short last rank is free.
-        ((SHORT, Character(position=(31.0, 19.0))), (), None),
-        ((SHORT, Character(position=(30.4, 19.0))), (), ("caster.wizards[0]", "caster.units[0]")),
-        # A character in a unit enlarges it.
-        ((A, BEHIND), (), None),
-        ((A, BEHIND, Character(unit="A")), (), ("caster.units[1]", "caster.units[0]")),
-        # Characters off the battlefield, or dead.
-        ((A, Character(status="off_table")), (), None),
-        ((A, Character("B", (30.0, 20.0), status="dead")), (), None),
-        # Both at an edge of the battlefield.
-        ((Unit("A", 5, 5, (2.5, 1.0)), Unit("B", 5, 5, (69.5, 48.0))), (), None),
-    ],
-)
+@pytest.mark.parametrize(("ours", "theirs", "keys"), [
+    ((A, Unit("B", 5, 5, (34.991, 20.0))), (), None),
+    ((A, Unit("B", 5, 5, (34.98, 20.0))), (), ("caster.units[1]", "caster.units[0]")),
+    ((FIGHTER,), (facing(20.0),), None),
+    ((FIGHTER,), (facing(19.9),), ("dispeller.units[0]", "caster.units[0]")),
+    # The notch of a short last rank is free.
+    ((SHORT, Character(position=(31.0, 19.0))), (), None),
+    ((SHORT, Character(position=(30.4, 19.0))), (), ("caster.wizards[0]", "caster.units[0]")),
+    # A character in a unit enlarges it.
+    ((A, BEHIND), (), None),
+    ((A, BEHIND, Character(unit="A")), (), ("caster.units[1]", "caster.units[0]")),
+    # Characters off the battlefield, or dead.
+    ((A, Character(status="off_table")), (), None),
+    ((A, Character("B", (30.0, 20.0), status="dead")), (), None),
+    # Both at an edge of the battlefield.
+    ((Unit("A", 5, 5, (2.5, 1.0)), Unit("B", 5, 5, (69.5, 48.0))), (), None),
+])  # fmt: skip
 def test_pieces_that_overlap_are_found(
     ours: Pieces, theirs: Pieces, keys: tuple[str, str] | None
 ) -> None:

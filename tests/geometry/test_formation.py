@@ -24,27 +24,21 @@ IN_BOYZ, HANS = Character(unit="Boyz"), Character("Hans", unit="Boyz")
 HORRORS = Unit("Horrors", 10, 5, (10.0, 20.0), base=(50.8, 50.8))
 
 
-@pytest.mark.parametrize(
-    ("pieces", "code", "first"),
-    [
-        # Ranks are behind the front edge.
-        ((boyz(4, 2),), 0, [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]),
-        ((boyz(2, 1, facing=90.0),), 0, [[9.5, 20.0], [8.5, 20.0]]),
-        # Characters are in the middle of the front rank, flush with it.
-        ((boyz(5, 3), IN_BOYZ), 10, [[10.0, 19.5]]),
-        ((boyz(5, 3), IN_BOYZ, HANS), 11, [[9.0, 19.5]]),
-        (  # they displace models
-            (boyz(5, 3), IN_BOYZ, HANS),
-            0,
-            [[11.0, 19.5], [10.0, 18.5], [9.0, 18.5], [11.0, 18.5], [10.0, 17.5]],
-        ),
-        ((boyz(5), Character(unit="Boyz", base=(25.4, 50.8))), 10, [[10.0, 19.0]]),
-        ((boyz(5), Character(unit="Boyz", status="dead")), 0, [[10.0, 19.5]]),
-        # The focal model of Daemons is the middle model of their front rank.
-        ((HORRORS, Character(daemon_unit="Horrors")), 10, [[10.0, 19.0]]),
-        ((HORRORS, Character(daemon_unit="Horrors")), 0, [[10.0, 19.0]]),
-    ],
-)
+@pytest.mark.parametrize(("pieces", "code", "first"), [
+    # Ranks are behind the front edge.
+    ((boyz(4, 2),), 0, [[9.5, 19.5], [10.5, 19.5], [9.5, 18.5], [10.5, 18.5]]),
+    ((boyz(2, 1, facing=90.0),), 0, [[9.5, 20.0], [8.5, 20.0]]),
+    # Characters are in the middle of the front rank, flush with it. They displace models.
+    ((boyz(5, 3), IN_BOYZ), 10, [[10.0, 19.5]]),
+    ((boyz(5, 3), IN_BOYZ, HANS), 11, [[9.0, 19.5]]),
+    ((boyz(5, 3), IN_BOYZ, HANS), 0,
+     [[11.0, 19.5], [10.0, 18.5], [9.0, 18.5], [11.0, 18.5], [10.0, 17.5]]),
+    ((boyz(5), Character(unit="Boyz", base=(25.4, 50.8))), 10, [[10.0, 19.0]]),
+    ((boyz(5), Character(unit="Boyz", status="dead")), 0, [[10.0, 19.5]]),
+    # The focal model of Daemons is the middle model of their front rank.
+    ((HORRORS, Character(daemon_unit="Horrors")), 10, [[10.0, 19.0]]),
+    ((HORRORS, Character(daemon_unit="Horrors")), 0, [[10.0, 19.0]]),
+])  # fmt: skip
 def test_places_of_models(
     pieces: tuple[Unit | Character, ...], code: int, first: list[list[float]]
 ) -> None:

@@ -51,28 +51,18 @@ GLOOM: Data = {"target": "enemy_area", "worth": {"points": 3}}
 BY_POINT = "by aiming at a point that reaches it"
 
 
-@pytest.mark.parametrize(
-    ("spell", "rows"),
-    [
-        (
-            FIRE_BALL,
-            [
-                ("Boyz", True, ""),
-                ("Mob", False, "is out of sight behind Old Wood"),
-                ("Hans", False, "is in Boyz; legal after it leaves the unit"),
-            ],
-        ),
-        (
-            {"name": "The Comet of Casandora"},
-            [("Boyz", True, BY_POINT), ("Mob", True, BY_POINT), ("Hans", False, "is in Boyz")],
-        ),
-        # A spell that strikes an area needs a model there; one without damage does not.
-        (aimed(range_inches=1, **STORM), [(REACHED, False, "no target in reach")]),
-        (aimed(range_inches=40, **STORM), [(REACHED, True, "")]),
-        (aimed(range_inches=1, **GLOOM), [(REACHED, True, "may be cast, but hits nothing")]),
-        (plain_spell("Charm"), [("no target", True, "its worth is fixed, so it needs no target")]),
-    ],
-)
+@pytest.mark.parametrize(("spell", "rows"), [
+    (FIRE_BALL,
+     [("Boyz", True, ""), ("Mob", False, "is out of sight behind Old Wood"),
+      ("Hans", False, "is in Boyz; legal after it leaves the unit")]),
+    ({"name": "The Comet of Casandora"},
+     [("Boyz", True, BY_POINT), ("Mob", True, BY_POINT), ("Hans", False, "is in Boyz")]),
+    # A spell that strikes an area needs a model there; one without damage does not.
+    (aimed(range_inches=1, **STORM), [(REACHED, False, "no target in reach")]),
+    (aimed(range_inches=40, **STORM), [(REACHED, True, "")]),
+    (aimed(range_inches=1, **GLOOM), [(REACHED, True, "may be cast, but hits nothing")]),
+    (plain_spell("Charm"), [("no target", True, "its worth is fixed, so it needs no target")]),
+])  # fmt: skip
 def test_targets_are_explained_for_people(spell: Data, rows: list[tuple[str, bool, str]]) -> None:
     assert explained(spell) == [TargetRow(*row) for row in rows]
 
@@ -91,10 +81,9 @@ def test_the_engine_agrees_which_spells_have_a_target(name: str) -> None:
             assert any(row.legal for row in rows) == expected, (who, slot.spell.name)
 
 
-@pytest.mark.parametrize(
-    ("phases", "panic", "later"),
-    [(1, True, ""), (3, False, ""), (3, True, "; legal once it flees")],
-)
+@pytest.mark.parametrize(("phases", "panic", "later"), [
+    (1, True, ""), (3, False, ""), (3, True, "; legal once it flees"),
+])  # fmt: skip
 def test_a_spell_for_fleeing_units_lists_units_that_may_flee(
     phases: int, panic: bool, later: str
 ) -> None:
@@ -106,13 +95,10 @@ def test_a_spell_for_fleeing_units_lists_units_that_may_flee(
     assert rows["Guard"] == why + later
 
 
-@pytest.mark.parametrize(
-    ("seat", "who", "spell", "message"),
-    [
-        (0, "Hans", "Fire Ball", "expected one of Karl, Fiend, found Hans"),
-        (1, "Hans", "Fire Ball", "Hans: expected one of no spells, found Fire Ball"),
-    ],
-)
+@pytest.mark.parametrize(("seat", "who", "spell", "message"), [
+    (0, "Hans", "Fire Ball", "expected one of Karl, Fiend, found Hans"),
+    (1, "Hans", "Fire Ball", "Hans: expected one of no spells, found Fire Ball"),
+])  # fmt: skip
 def test_unknown_names_are_rejected_with_the_known_ones(
     seat: int, who: str, spell: str, message: str
 ) -> None:

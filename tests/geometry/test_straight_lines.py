@@ -21,42 +21,33 @@ FRIEND = Unit("Friend", 9, 9, (36.0, 26.5), 180.0, points=1.0)
 INSIDE, LONE = Character("In", unit="Foe"), Character("Lone", (36.0, 26.0), 180.0)
 
 
-@pytest.mark.parametrize(
-    ("ours", "theirs", "expected"),
-    [
-        # Each model that it crosses.
-        ((KARL,), (COLUMN,), {16: (0, 1, 2, 3, 4)}),
-        # The base is to y 10, so that a line straight ahead reaches y 28.
-        ((KARL,), (foe(y=25.0, models=6, frontage=1),), {16: (0, 1, 2, 3, 3, 3, 3)}),
-        # Along a rank it crosses all of it; its front looks to the right.
-        ((KARL,), (Unit("Foe", 8, 8, (36.5, 16.0), 90.0),), {16: tuple(range(9))}),
-        # Units of either side; the model in the middle of the friends.
-        (
-            (KARL, FRIEND),
-            (foe(models=2, frontage=1), foe("Far", 24.0, models=2, frontage=1)),
-            {16: (0, 1, 2), 17: (0, 1, 2), 0: (0, *[1] * 9)},
-        ),
-        # Backwards it spares the caster's own base.
-        ((KARL,), (foe(y=5.0, models=1),), {16: (0, 1)}),
-        # Characters in or out of a unit, and the focal model of Daemons as one of its unit.
-        ((KARL,), (COLUMN, INSIDE, LONE), {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}),
-        ((KARL,), (COLUMN, Character("Fiend", daemon_unit="Foe")), {16: (0, 1, 2, 3, 4)}),
-    ],
-)
+@pytest.mark.parametrize(("ours", "theirs", "expected"), [
+    # Each model that it crosses.
+    ((KARL,), (COLUMN,), {16: (0, 1, 2, 3, 4)}),
+    # The base is to y 10, so that a line straight ahead reaches y 28.
+    ((KARL,), (foe(y=25.0, models=6, frontage=1),), {16: (0, 1, 2, 3, 3, 3, 3)}),
+    # Along a rank it crosses all of it; its front looks to the right.
+    ((KARL,), (Unit("Foe", 8, 8, (36.5, 16.0), 90.0),), {16: tuple(range(9))}),
+    # Units of either side; the model in the middle of the friends.
+    ((KARL, FRIEND), (foe(models=2, frontage=1), foe("Far", 24.0, models=2, frontage=1)),
+     {16: (0, 1, 2), 17: (0, 1, 2), 0: (0, *[1] * 9)}),
+    # Backwards it spares the caster's own base.
+    ((KARL,), (foe(y=5.0, models=1),), {16: (0, 1)}),
+    # Characters in or out of a unit, and the focal model of Daemons as one of its unit.
+    ((KARL,), (COLUMN, INSIDE, LONE), {16: (0, 1, 2, 3, 4), 26: (0, 1), 27: (0, 1)}),
+    ((KARL,), (COLUMN, Character("Fiend", daemon_unit="Foe")), {16: (0, 1, 2, 3, 4)}),
+])  # fmt: skip
 def test_a_line_strikes_the_models_that_it_crosses(
     ours: Pieces, theirs: Pieces, expected: dict[int, tuple[int, ...]]
 ) -> None:
     assert hits(ours, theirs) == expected
 
 
-@pytest.mark.parametrize(
-    ("frontage", "least", "most"),
-    [
-        (8, 2, 2),  # a rank, aslant, where two bases meet
-        # Four ranks of two, met head on: along the middle it would touch all, which is no line.
-        (2, 4, 7),
-    ],
-)
+@pytest.mark.parametrize(("frontage", "least", "most"), [
+    (8, 2, 2),  # a rank, aslant, where two bases meet
+    # Four ranks of two, met head on: along the middle it would touch all, which is no line.
+    (2, 4, 7),
+])  # fmt: skip
 def test_a_line_between_two_files_crosses_one_of_them_at_a_time(
     frontage: int, least: int, most: int
 ) -> None:
@@ -80,16 +71,13 @@ def test_a_line_may_not_touch_an_engaged_unit() -> None:
     assert hits((KARL,), (COLUMN, before)) == {}
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "why"),
-    [
-        (36.0, 27.99, ""),
-        (36.0, 28.1, "is 18.1 inches away: out of range (18 inches)"),
-        # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
-        # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
-        (47.9, 24.28, NO_LINE),
-    ],
-)
+@pytest.mark.parametrize(("x", "y", "why"), [
+    (36.0, 27.99, ""),
+    (36.0, 28.1, "is 18.1 inches away: out of range (18 inches)"),
+    # From corner to corner 10.9 and 14.28: 17.96 inches. From the middle of its base to that
+    # corner 11.4 and 14.78: 18.67, of which 0.63 lie on its base and 18.04 do not.
+    (47.9, 24.28, NO_LINE),
+])  # fmt: skip
 def test_a_line_of_18_inches_has_to_reach_the_target(x: float, y: float, why: str) -> None:
     (verdict,) = verdicts(deployment((KARL,), (foe(x=x, y=y, models=1),)), 0, 0, line())
     assert (verdict.legal, verdict.reason) == (not why, why)
@@ -137,15 +125,12 @@ def test_no_other_line_of_thousands_strikes_more(seed: int) -> None:
     foes: list[Unit | Character] = []
     for k in range(choices.integers(2, 6)):
         angle, away = choices.uniform(0, 2 * np.pi), choices.uniform(14, 20)
+        place = (36 + away * np.cos(angle), 10 + away * np.sin(angle))
         unit = Unit(
-            f"unit {k}",
-            int(choices.integers(1, 15)),
-            int(choices.integers(1, 6)),
-            (36 + away * np.cos(angle), 10 + away * np.sin(angle)),
-            choices.uniform(0, 360),
-            points=float(choices.integers(3, 12)),
+            f"unit {k}", int(choices.integers(1, 15)), int(choices.integers(1, 6)), place,
+            choices.uniform(0, 360), points=float(choices.integers(3, 12)),
             in_combat=choices.random() < 0.2,
-        )
+        )  # fmt: skip
         (foes if k == 0 or choices.random() < 0.7 else friends).append(unit)
     pieces = deployment(tuple(friends), tuple(foes)).pieces
     bases = {code: bases_of(piece, pieces) for code, piece in pieces.items()}

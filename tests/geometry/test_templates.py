@@ -51,23 +51,17 @@ def searched_best(bases: Bases, radius: float, barred: Sequence[Bases] = ()) -> 
         top = places[np.argsort(-scores(places))[:20]]
         more = top[:, None] + choices.normal(size=(20, 50, 2))[: len(top)] * spread
         places = np.concatenate([top, more.reshape(-1, 2)])
-    wholly, touched = divmod(int(scores(places).max()), 1000)
-    return wholly, touched
+    return divmod(int(scores(places).max()), 1000)
 
 
-@pytest.mark.parametrize(
-    ("bases", "hits", "partial"),
-    [
-        # 3 inches across on inch bases: the four around a corner reach 1.41 from it.
-        (block(4, 2), 4, 0),
-        (block(25, 5), 4, 12),
-        # A Pit of Shades on infantry: such places are about a hundredth of an inch wide.
-        (block(25, 5, 20 / 25.4, 20 / 25.4), 7, 16),
-        (block(1, 1, 3.0, 3.0), 0, 1),  # larger than the template
-        (block(1, 1, JUST_FITS, JUST_FITS), 1, 0),
-        (block(1, 1, JUST_FITS + 0.001, JUST_FITS), 0, 1),
-    ],
-)
+@pytest.mark.parametrize(("bases", "hits", "partial"), [
+    # 3 inches across on inch bases: the four around a corner reach 1.41 from it.
+    (block(4, 2), 4, 0), (block(25, 5), 4, 12),
+    # A Pit of Shades on infantry: such places are about a hundredth of an inch wide.
+    (block(25, 5, 20 / 25.4, 20 / 25.4), 7, 16),
+    (block(1, 1, 3.0, 3.0), 0, 1),  # larger than the template
+    (block(1, 1, JUST_FITS, JUST_FITS), 1, 0), (block(1, 1, JUST_FITS + 0.001, JUST_FITS), 0, 1),
+])  # fmt: skip
 def test_bases_that_a_template_of_three_inches_covers_and_touches(
     bases: Bases, hits: int, partial: int
 ) -> None:
@@ -125,9 +119,8 @@ def test_no_search_finds_a_better_place(seed: int) -> None:
         near, far = beyond(found.centre[None], target)
         assert (far <= radius + 2e-9).sum() == found.hits[-1]
         assert ((near <= radius - 0.9e-6) & (far > radius + 2e-9)).sum() == found.partial[-1]
-        assert all(
-            (beyond(found.centre[None], other)[0] >= radius - 2e-9).all() for other in barred
-        )
+        for other in barred:
+            assert (beyond(found.centre[None], other)[0] >= radius - 2e-9).all()
 
 
 @settings(max_examples=20)

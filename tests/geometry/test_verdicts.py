@@ -152,16 +152,13 @@ def test_a_wizard_who_is_dead_off_the_table_or_fleeing_casts_nothing(status: str
     assert reason(where, effect("enemy_area"), None) == f"Karl is {why}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "near", "far", "why"),
-    [
-        # The wood ends at x 24; the unit begins at x 33.5, 9.5 away, and reaches back to y 21.
-        ("wood", 22.0, (22.0, 50.0), "is 23.5 inches from wood: out of range (12 inches)"),
-        # Without such terrain it is measured from the caster.
-        ("water", 15.0, (20.0, 36.0),
-         "is 10.0 inches away, and there is no wood: out of range (6 inches)"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "near", "far", "why"), [
+    # The wood ends at x 24; the unit begins at x 33.5, 9.5 away, and reaches back to y 21.
+    ("wood", 22.0, (22.0, 50.0), "is 23.5 inches from wood: out of range (12 inches)"),
+    # Without such terrain it is measured from the caster.
+    ("water", 15.0, (20.0, 36.0),
+     "is 10.0 inches away, and there is no wood: out of range (6 inches)"),
+])  # fmt: skip
 def test_a_spell_of_life_measures_from_its_terrain(
     kind: str, near: float, far: tuple[float, float], why: str
 ) -> None:
@@ -187,17 +184,13 @@ LONE = Character("Hans", (36.0, 25.0), 180.0)
 HIDDEN = "is a lone character within 5 inches of Guard, and Guard is nearer"
 
 
-@pytest.mark.parametrize(
-    ("guard", "spell", "expected"),
-    [
-        ({}, missile(), HIDDEN),
-        ({}, effect(sight=True), ""),
-        ({"y": 25.0, "x": 44.0}, missile(), ""),  # the character is the nearest
-        ({"x": 46.0}, missile(), ""),  # 7 inches from it
-        ({"models": 4}, missile(), ""),  # too few to hide among
-        ({"in_combat": True}, missile(), ""),
-    ],
-)
+@pytest.mark.parametrize(("guard", "spell", "expected"), [
+    ({}, missile(), HIDDEN), ({}, effect(sight=True), ""),
+    ({"y": 25.0, "x": 44.0}, missile(), ""),  # the character is the nearest
+    ({"x": 46.0}, missile(), ""),  # 7 inches from it
+    ({"models": 4}, missile(), ""),  # too few to hide among
+    ({"in_combat": True}, missile(), ""),
+])  # fmt: skip
 def test_a_lone_character_near_a_large_unit_is_no_target_of_a_missile_unless_nearest(
     guard: dict[str, Any], spell: SpellEffect, expected: str
 ) -> None:
@@ -213,23 +206,18 @@ def test_a_hidden_unit_is_no_nearer_target() -> None:
     assert seen[26].legal == (not seen[16].legal)
 
 
-@pytest.mark.parametrize(
-    ("troop", "base", "guards", "free"),
-    [
-        ("cavalry", 25.0, [{}], True),
-        ("cavalry", 25.0, [{"troop": "cavalry"}], False),
-        ("cavalry", 25.0, [{}, {"troop": "cavalry", "x": 60.0}], True),
-        ("cavalry", 25.0, [{}, {"troop": "war_machine", "models": 1}], False),
-        ("cavalry", 25.0, [{"base": (40.0, 40.0)}], True),
-        ("monster", 25.0, [{"troop": "cavalry"}], True),
-        ("monster", 25.0, [{"troop": "cavalry"}, {"troop": "monster", "models": 1}], False),
-        ("monster", 25.0, [{"troop": "swarm", "base": (40.0, 40.0)}], True),
-        ("chariot", 25.0, [{"troop": "chariot"}], False),
-        ("character", 40.0, [{}], True),
-        ("character", 40.0, [{"base": (40.0, 40.0)}], False),
-        ("character", 39.0, [{}], False),
-    ],
-)
+@pytest.mark.parametrize(("troop", "base", "guards", "free"), [
+    ("cavalry", 25.0, [{}], True), ("cavalry", 25.0, [{"troop": "cavalry"}], False),
+    ("cavalry", 25.0, [{}, {"troop": "cavalry", "x": 60.0}], True),
+    ("cavalry", 25.0, [{}, {"troop": "war_machine", "models": 1}], False),
+    ("cavalry", 25.0, [{"base": (40.0, 40.0)}], True),
+    ("monster", 25.0, [{"troop": "cavalry"}], True),
+    ("monster", 25.0, [{"troop": "cavalry"}, {"troop": "monster", "models": 1}], False),
+    ("monster", 25.0, [{"troop": "swarm", "base": (40.0, 40.0)}], True),
+    ("chariot", 25.0, [{"troop": "chariot"}], False),
+    ("character", 40.0, [{}], True), ("character", 40.0, [{"base": (40.0, 40.0)}], False),
+    ("character", 39.0, [{}], False),
+])  # fmt: skip
 def test_a_mounted_or_much_larger_character_may_be_picked_out(
     troop: str, base: float, guards: list[dict[str, Any]], free: bool
 ) -> None:
@@ -255,11 +243,9 @@ def test_the_seventh_edition_does_not_guard_lone_characters() -> None:
 def test_a_steed_takes_the_caster_or_a_lone_character_on_foot_in_range() -> None:
     guard = Unit("Guard", 5, 5, (36.0, 20.0))
     friends = (
-        Character("Near", (40.0, 10.0)),
-        Character("Rider", (44.0, 10.0), troop="cavalry"),
-        Character("Far", (60.0, 10.0)),
-        Character("Hidden", unit="Guard"),
-    )
+        Character("Near", (40.0, 10.0)), Character("Rider", (44.0, 10.0), troop="cavalry"),
+        Character("Far", (60.0, 10.0)), Character("Hidden", unit="Guard"),
+    )  # fmt: skip
     found = judged(deployment((KARL, guard, *friends), (foe(),)), STEED)
     assert list(found) == [10, 11, 12, 13, 14]
     assert [found[code].legal for code in found] == [True, True, False, False, False]

@@ -16,17 +16,13 @@ from gymnasium.wrappers import vector as vector_wrappers
 
 from tests.support.playing import registered
 
-EACH = pytest.mark.parametrize("name", registered())
-MODES = pytest.mark.parametrize("mode", list(AutoresetMode))
-
 
 def made(name: str, **keys: Any) -> gym.Env[Any, Any]:
     return gym.make(name, opponent="random", **keys)
 
 
 RANGE = np.float32(-1), np.float32(1)
-Wrapping = Callable[[gym.Env[Any, Any]], gym.Env[Any, Any]]
-SINGLE: dict[str, Wrapping] = {
+SINGLE: dict[str, Callable[[gym.Env[Any, Any]], gym.Env[Any, Any]]] = {
     "RecordEpisodeStatistics": wrappers.RecordEpisodeStatistics,
     "TimeLimit": lambda env: wrappers.TimeLimit(env, 3),
     "Autoreset": wrappers.Autoreset,
@@ -63,7 +59,7 @@ def test_a_wrapper_plays_episodes(wrapper: str) -> None:
             assert info["episode"]["l"] == steps
 
 
-@EACH
+@pytest.mark.parametrize("name", registered())
 def test_masks_reach_through_wrappers(name: str) -> None:
     env = wrappers.NormalizeObservation(wrappers.TimeLimit(made(name), 9))
     _, info = env.reset(seed=0)
@@ -71,8 +67,7 @@ def test_masks_reach_through_wrappers(name: str) -> None:
     assert env.action_space.sample(mask=info["action_mask"]) in env.action_space
 
 
-VectorWrapping = Callable[[VectorEnv[Any, Any, Any]], VectorEnv[Any, Any, Any]]
-VECTOR: dict[str, VectorWrapping] = {
+VECTOR: dict[str, Callable[[VectorEnv[Any, Any, Any]], VectorEnv[Any, Any, Any]]] = {
     "RecordEpisodeStatistics": vector_wrappers.RecordEpisodeStatistics,
     "DictInfoToList": vector_wrappers.DictInfoToList,
     "NormalizeReward": lambda envs: vector_wrappers.NormalizeReward(envs, gamma=1.0),
@@ -82,7 +77,7 @@ VECTOR: dict[str, VectorWrapping] = {
 
 
 @pytest.mark.filterwarnings("ignore:overflow encountered in cast:RuntimeWarning")
-@MODES
+@pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("wrapper", VECTOR)
 def test_vector_wrappers(wrapper: str, mode: AutoresetMode) -> None:
     plain = gym.make_vec("wfb_gym/Caster-v0", 4, opponent="random", autoreset_mode=mode)

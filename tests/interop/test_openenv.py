@@ -19,6 +19,7 @@ from openenv.core.generic_client import GenericEnvClient
 import wfb_gym
 from tests.support.adapters import assert_listed, section_of
 from tests.support.pages import PACKAGE, run_blocks
+from tests.support.scripts import run_python
 from wfb_gym.interop.openenv import BattleAction, BattleEnvironment
 from wfb_gym.interop.text import TextGame, text_player
 
@@ -50,26 +51,11 @@ def server() -> Iterator[str]:
         process.wait(timeout=30)
 
 
-def direct(replies: list[str], seed: int) -> tuple[list[float], TextGame]:
-    """Return the rewards of replies in a text game, and the game."""
-    game = TextGame(SCENARIO, "caster", "greedy", retries=1)
-    game.reset(seed)
-    return [game.step(reply)[1] / 100 for reply in replies], game
-
-
-def openenv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "openenv.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
-def test_its_validation_accepts_the_package() -> None:
-    found = openenv("validate", str(FOLDER), "--level", "static", "--skip-build")
-    assert found.returncode == 0, found.stdout + found.stderr
-
-
-def test_its_validation_accepts_the_server(server: str) -> None:
-    found = openenv("validate", "--url", server, "--timeout", "60")
-    assert found.returncode == 0, found.stdout + found.stderr
+def test_its_validation_accepts_the_package_and_the_server(server: str) -> None:
+    package = (FOLDER, "--level", "static", "--skip-build")
+    for options in (package, ("--url", server, "--timeout", "60")):
+        said = run_python("-m", "openenv.cli", "validate", *options)
+        assert said.status == 0, said
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -84,7 +70,9 @@ def test_its_client_plays_a_battle_with_the_results_of_a_text_game(server: str, 
             rewards.append(found.reward)
             assert found.observation["regret"] >= 0.0
         state = client.state()
-    expected, game = direct(replies, seed)
+    game = TextGame(SCENARIO, "caster", "greedy", retries=1)
+    game.reset(seed)
+    expected = [game.step(reply)[1] / 100 for reply in replies]
     assert rewards == pytest.approx(expected, abs=1e-9)
     assert game.done
     assert state["points"] == pytest.approx(game.points(0))

@@ -278,11 +278,13 @@ def test_copies_are_independent_and_keep_their_deals() -> None:
     twin, saved = state.clone(), pickle.dumps(state)
     twin.apply_action(twin.legal_actions()[-1])
     both = pyspiel.serialize_game_and_state(state.get_game(), state)
-    _, read = pyspiel.deserialize_game_and_state(both)
+    game, read = pyspiel.deserialize_game_and_state(both)
+    assert game.scenario == SCENARIOS["both"]
     assert len(twin.public_history()) == 2
     for copy in (pickle.loads(saved), read, state):
         assert [copy.dealt(army) for army in (0, 1)] == [1, 1]
         assert information_of(copy, 1) == information_of(state, 1)
+        assert str(copy) == str(state) != str(twin)
         assert len(copy.public_history()) == 1
 
 

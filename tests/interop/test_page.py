@@ -4,11 +4,10 @@ import re
 from importlib import import_module
 from importlib.metadata import version
 from inspect import signature
-from typing import Any
 
 import pytest
 
-from tests.support.pages import blocks, page, rows_of, section
+from tests.support.pages import blocks, page, rows_of, run_blocks, section
 
 PAGE = page("interop.md")
 LIBRARIES = {
@@ -21,24 +20,20 @@ LIBRARIES = {
 """For each section: a module that its code imports in addition to the core, and its release."""
 
 
-def code_of(heading: str) -> list[str]:
-    """Return the Python code of a section."""
-    return blocks(section(PAGE, heading), "python")
-
-
 @pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version")
 @pytest.mark.parametrize("heading", LIBRARIES)
-def test_the_python_of_a_section_runs(heading: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip(LIBRARIES[heading][0])
+def test_a_section_has_the_installed_release_and_its_python_runs(
+    heading: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module, package = LIBRARIES[heading]
+    pytest.importorskip(module)
+    row = next(row for row in rows_of(PAGE, "Other libraries") if f"[{heading}]" in row[0])
+    assert version(package) in row[1]
     if heading == "TorchRL":
         pytest.importorskip("pettingzoo")
     if heading in ("PettingZoo", "OpenSpiel"):  # the package may have been imported before
         import_module(f"wfb_gym.interop.{heading.lower()}")
-    codes = code_of(heading)
-    assert codes
-    names: dict[str, Any] = {}
-    for code in codes:
-        exec(code, names)
+    names = run_blocks(section(PAGE, heading))
     printed = capsys.readouterr().out.splitlines()
     assert printed or heading == "Stable-Baselines3"
     if heading == "OpenSpiel":
@@ -52,14 +47,7 @@ def test_the_python_of_a_section_runs(heading: str, capsys: pytest.CaptureFixtur
 def test_every_library_has_its_row_and_section() -> None:
     rows = rows_of(PAGE, "Other libraries")
     assert [re.findall(r"\[([^]]+)\]", row[0])[0] for row in rows] == list(LIBRARIES)
-    assert all(code_of(heading) for heading in LIBRARIES)
-
-
-@pytest.mark.parametrize("heading", LIBRARIES)
-def test_versions_are_those_installed(heading: str) -> None:
-    pytest.importorskip(LIBRARIES[heading][0])
-    row = next(row for row in rows_of(PAGE, "Other libraries") if f"[{heading}]" in row[0])
-    assert version(LIBRARIES[heading][1]) in row[1]
+    assert all(blocks(section(PAGE, heading), "python") for heading in LIBRARIES)
 
 
 def test_the_table_of_arguments() -> None:

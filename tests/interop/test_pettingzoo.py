@@ -11,14 +11,14 @@ from gymnasium.utils.env_checker import data_equivalence
 from numpy.typing import NDArray
 
 from tests.support.batches import COPIED
-from tests.support.builders import army, game, lasting, spell, wizard
+from tests.support.builders import army, lasting, spell, wizard
 from tests.support.hidden import scenarios
+from tests.support.packed import scenario as scenario_of
 from tests.support.pages import PACKAGE
 from tests.support.playing import BATTLE, IDS, episode, pick, picks
 from tests.support.scripts import run_python
 from wfb_gym.encoding.limits import ArmyLimits, Limits
 from wfb_gym.generating import Generated, Generation
-from wfb_gym.scenario import Scenario
 
 pettingzoo = pytest.importorskip("pettingzoo")
 
@@ -28,7 +28,6 @@ from wfb_gym.interop import pettingzoo as interop  # noqa: E402
 
 FIRST = np.zeros(1, np.int64)
 DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
-SCENARIOS = (DUEL, "seventh-edition-duel", SKIRMISH)
 SECRET = scenarios()["two phases"]
 CHECKERS: dict[str, Callable[..., None]] = {
     "turns": lambda **keys: checks.api_test(interop.env(**keys), 100),
@@ -65,8 +64,8 @@ Records = list[tuple[Any, ...]]
 class Whim:
     """Return a policy of the observation for a salt: the opponent of a single environment."""
 
-    def __init__(self) -> None:
-        self.salt = 0
+    def __init__(self, salt: int = 0) -> None:
+        self.salt = salt
 
     def pick(self, observation: NDArray[np.float32], mask: NDArray[Any]) -> int:
         return pick(observation + np.float32(self.salt), mask)
@@ -186,16 +185,12 @@ def test_rewards_sum_to_zero(scenario: str) -> None:
     assert len(set(results)) > 2
 
 
-def early() -> Scenario:
-    """Return a battle that costs the first army ten points before the first decision."""
-    hex_ = lasting("Hex", 7, worth_per_phase=10.0, in_play=True)
+def test_points_before_the_first_decision_come_with_the_first_rewards() -> None:
+    hex_ = lasting("Hex", 7, worth_per_phase=10.0, in_play=True)  # costs ten points at once
     mage = wizard(2, hex_, spell("Bolt", 4, 20.0))
     foe = army(mage, power_dice=2, dispel_dice=0)
-    return game(army(power_dice=0, dispel_dice=0), foe, phases=2).scenario
-
-
-def test_points_before_the_first_decision_come_with_the_first_rewards() -> None:
-    env = interop.raw_env(scenario=early(), points_per_reward=1.0)
+    early = scenario_of(army(power_dice=0, dispel_dice=0), foe, phases=2)
+    env = interop.raw_env(scenario=early, points_per_reward=1.0)
     env.reset(seed=0)
     assert env.agent_selection == "army_1"
     assert env.rewards == {"army_0": 0.0, "army_1": 0.0}
@@ -292,7 +287,7 @@ def test_raw_features_are_all_features_with_expected_values_of_0() -> None:
 
 
 def test_one_policy_can_play_both_seats_unless_spaces_are_fitted() -> None:
-    for scenario in SCENARIOS:
+    for scenario in (DUEL, "seventh-edition-duel", SKIRMISH):
         env = interop.raw_env(scenario=scenario)
         spaces = [(env.observation_space(a), env.action_space(a)) for a in env.possible_agents]
         assert spaces[0] == spaces[1]
@@ -335,8 +330,7 @@ def test_descriptions_match_the_steps() -> None:
     env: Any = interop.raw_env(render_mode="ansi", points_per_reward=1.0)
     for seed in range(5):
         env.reset(seed=seed)
-        whim, total = Whim(), 0.0
-        whim.salt = seed
+        whim, total = Whim(seed), 0.0
         while not all(env.terminations.values()):
             assert env._watcher._narrated.battle.key() == env._game.states(FIRST).tobytes()
             assert env._watcher._narrated.battle.points == pytest.approx(total)

@@ -16,14 +16,6 @@ SCENARIOS = scenarios()
 EPISODES = 12
 
 
-def battle_of(env: Any) -> Battle:
-    """Return the position of an environment in a separate battle."""
-    game = env._game
-    battle = Battle(game.packed_scenarios)
-    battle.state.setfield(game.states(np.zeros(1, np.int64))[0], battle.state.dtype)
-    return battle
-
-
 def put(env: Any, battle: Battle) -> None:
     """Change an environment's position."""
     states = np.array([battle.state], battle.state.dtype)
@@ -46,7 +38,8 @@ def test_the_enemys_deal_is_not_observed(name: str) -> None:
     for episode in range(EPISODES):
         env.reset(seed=episode)
         twin.reset(seed=episode)
-        battle = battle_of(env)
+        battle = Battle(env._game.packed_scenarios)  # a copy of its position
+        battle.state.setfield(env._game.states(np.zeros(1, np.int64))[0], battle.state.dtype)
         army = int(rng.choice([i for i in range(2) if battle.state.hidden_set[i]]))
         others = other_deals(battle, army)
         if not others:

@@ -290,23 +290,17 @@ def test_a_model_of_other_sizes_or_of_another_kind_is_rejected(saved: Path) -> N
         load_policy(saved)
 
 
-def test_files_that_are_no_models_are_rejected(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="no file"):
-        load_policy(tmp_path / "missing.zip")
-    other = tmp_path / "other.zip"
-    with zipfile.ZipFile(other, "w") as archive:
-        archive.writestr("readme", "nothing here")
-    with pytest.raises(ValueError, match="expected a model saved by"):
-        load_policy(other)
-
-
-def test_damaged_models_are_rejected_with_one_error(tmp_path: Path) -> None:
+def test_other_and_damaged_files_are_rejected_with_one_error(tmp_path: Path) -> None:
     path = tmp_path / "model.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("readme", "nothing here")
+    other = path.read_bytes()
     made = PPO("MlpPolicy", PhaseVecEnv(2), n_steps=2, batch_size=2)
     made.save(path)
     data, rng = path.read_bytes(), np.random.default_rng(1)
-    for k in range(6):
-        path.write_bytes(data[: int(rng.integers(len(data)))] if k else b"PK\x05\x06")
+    damaged = [data[: int(rng.integers(len(data)))] for _ in range(5)]
+    for content in (other, b"PK\x05\x06", *damaged):
+        path.write_bytes(content)
         with pytest.raises(DamagedFileError, match=f"^{path}: expected a model saved by"):
             load_policy(path)
     with torch.no_grad():

@@ -1,7 +1,5 @@
 """TorchRL over the Gymnasium ids and over the PettingZoo environments, masks included."""
 
-from typing import Any
-
 import gymnasium as gym
 import pytest
 import torch
@@ -53,20 +51,16 @@ def test_the_native_vector_environment_rolls_out(name: str, mode: str) -> None:
     assert torch.equal(goes_on, steps["observation"][:, 1:][~ended])
 
 
-def masked(name: str) -> Any:
-    """Return an id whose masks TorchRL reads from the infos, as on the page on interoperation."""
-    env = GymEnv(name, strict=True, categorical_action_encoding=True)
-    mask = Binary(env.action_spec.n, dtype=torch.int8)
-    reader = default_info_dict_reader(["action_mask"], spec=Composite(action_mask=mask))
-    env.set_info_dict_reader(reader)
-    cast = envs.DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
-    return envs.TransformedEnv(env, envs.Compose(cast, envs.ActionMask()))
-
-
 def test_masked_rollouts_are_legal() -> None:
-    env = masked("wfb_gym/Dispeller-v0")
+    """TorchRL reads the masks from the infos, as on the page on interoperation."""
+    strict = GymEnv("wfb_gym/Dispeller-v0", strict=True, categorical_action_encoding=True)
+    mask = Binary(strict.action_spec.n, dtype=torch.int8)
+    reader = default_info_dict_reader(["action_mask"], spec=Composite(action_mask=mask))
+    strict.set_info_dict_reader(reader)
+    cast = envs.DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])
+    env = envs.TransformedEnv(strict, envs.Compose(cast, envs.ActionMask()))
     check_env_specs(env)
-    for _ in range(5):  # a strict environment raises on an illegal action
+    for _ in range(5):  # it raises on an illegal action
         steps = env.rollout(200)
         chosen = steps["action_mask"].gather(-1, steps["action"].reshape(-1, 1))
         assert chosen.all()

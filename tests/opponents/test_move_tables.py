@@ -73,8 +73,7 @@ def test_move_tables_have_the_best_action_at_every_position(names: list[str], se
 
 
 def test_moves_are_found_at_any_load_of_the_table() -> None:
-    solution = solved("several wizards")
-    graph = solution.graph
+    graph = solved("several wizards").graph
     own = np.flatnonzero(graph.kinds[: graph.size] == 0)
     found = new_records(move_tables.MoveTable, 1)
     found[0].plan = graph.plan[0]

@@ -37,11 +37,14 @@ class Blind:
         return masks.argmax(axis=1)
 
 
-def batch_against(opponent: Any, seat: int = 0) -> tuple[Batch, Any]:
-    """Return a batch, and the result of its reset."""
+def batch_against(opponent: Any, seat: int = 0, steps: int = 0) -> tuple[Batch, Any]:
+    """Return a batch after random steps, and its last result."""
     batch = Batch(16, SCENARIOS, seat, opponent, None, Autoreset.SAME_STEP, 1.0)
     batch.seed(range(16))
-    return batch, batch.reset(np.ones(16, np.bool_))
+    out, learner = batch.reset(np.ones(16, np.bool_)), RandomAgent(5)
+    for _ in range(steps):
+        out = batch.step(learner.act(out.observations, out.masks))
+    return batch, out
 
 
 def test_positions_are_made_only_for_players_that_need_them() -> None:
@@ -69,10 +72,7 @@ def legal_in(positions: Positions, row: int) -> set[int]:
 @pytest.mark.parametrize(("seat", "bound"), [(0, False), (1, True)])
 def test_an_opponent_gets_the_positions_of_its_decisions(seat: int, bound: bool) -> None:
     looker = Looker()
-    batch, out = batch_against(looker.act if bound else looker, seat)
-    learner = RandomAgent(5)
-    for _ in range(30):
-        out = batch.step(learner.act(out.observations, out.masks))
+    batch_against(looker.act if bound else looker, seat, steps=30)
     for observations, masks, positions in looker.seen:
         assert len(observations) == len(masks) == len(positions) == len(positions.scenario)
         assert positions.seat == 1 - seat
@@ -114,10 +114,7 @@ def test_positions_are_copies() -> None:
 
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_learner_gets_the_positions_of_its_decisions(seat: int) -> None:
-    batch, out = batch_against("veteran", seat)
-    learner = RandomAgent(5)
-    for _ in range(3):
-        out = batch.step(learner.act(out.observations, out.masks))
+    batch, out = batch_against("veteran", seat, steps=3)
     positions = batch.positions()
     assert positions.seat == seat
     for row in range(16):

@@ -127,8 +127,7 @@ def test_without_panic_and_victory_points_values_are_those_of_the_packed_aims(na
     scenario = load_scenario(name)
     rules = scenario.rules.model_copy(update={"panic": False})
     battle = Battle(pack(scenario.model_copy(update={"rules": rules})))
-    rng = np.random.default_rng(7)
-    for _ in islice(play_randomly(battle, rng), 40):
+    for _ in islice(play_randomly(battle, np.random.default_rng(7)), 40):
         for side, own in enumerate(battle.packed.armies):
             for index in range(own.n_spells):
                 wanted = plain_worth(battle, side, index)

@@ -1,5 +1,6 @@
 """Spells with targets as the engine reads them: aims, strikes, hit profiles, reach, marks."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ def cursed(**keys: Any) -> Data:
     return army(wizard(4, curse(**keys)))
 
 
+def against_boyz(caster: Data) -> Any:
+    return packed(caster, army(units=[BOYZ]))
+
+
 def aims(record: Any, side: int = 0, index: int = 0) -> list[Any]:
     entry = record.armies[side].spells[index]
     first = int(entry.first_aim)
@@ -61,9 +66,7 @@ def pmf(record: Any, strike: Any) -> list[float]:
         ("enemy_unit", [ENEMY, ENEMY + 1]),
         ("friendly_unit", [OWN, OWN + UNITS]),  # a lone character is a unit of its own
         ("friendly_character", [OWN + UNITS]),
-        ("caster", [0]),
-        ("player", [0]),
-        ("enemy_area", [0]),
+        *((target, [0]) for target in ("caster", "player", "enemy_area")),
     ],
 )
 @pytest.mark.parametrize("side", [0, 1])
@@ -93,15 +96,10 @@ def test_a_spell_in_play_lies_on_its_target(
 ) -> None:
     lies = {"duration": "remains_in_play", "in_play": True, "in_play_on": on}
     caster = cursed(target=target, worth={"points_per_phase": 3.0}, **lies)
-    record = packed(caster, army(units=[GUARD, foe]))
-    assert codes(record) == expected
-    assert record.armies[0].spells[0].in_play_aim == len(expected)
-
-
-def test_a_spell_in_play_of_the_second_army_lies_on_its_target() -> None:
-    lies = {"duration": "remains_in_play", "in_play": True, "in_play_on": "Boyz"}
-    curse = cursed(target="enemy_unit", worth={"points_per_phase": 3.0}, **lies)
-    assert packed(army(units=[GUARD, BOYZ]), curse).armies[1].spells[0].in_play_aim == 2
+    foes = army(units=[GUARD, foe])
+    for side, record in enumerate((packed(caster, foes), packed(foes, caster))):
+        assert codes(record, side) == expected
+        assert record.armies[side].spells[0].in_play_aim == len(expected)
 
 
 def test_aims_rank_by_expected_points_then_by_order() -> None:
@@ -125,21 +123,17 @@ def test_points_by_phase_count_if_phases_are_left(phases: int, best: int) -> Non
 
 
 def test_shares_are_of_the_targets_points() -> None:
-    one = packed(cursed(worth={"points": 1.0, "share": 0.1}), army(units=[BOYZ], heroes=[CAPTAIN]))
-    assert [aim.expected_points for aim in aims(one)] == pytest.approx([11.0, 6.0])
-    area = packed(
-        cursed(target="enemy_area", worth={"share": 0.1}),
-        army(units=[BOYZ, GUARD], heroes=[CAPTAIN]),
-    )
+    foes = army(units=[BOYZ, GUARD], heroes=[CAPTAIN])
+    each = packed(cursed(worth={"points": 1.0, "share": 0.1}), foes)
+    assert [aim.expected_points for aim in aims(each)] == pytest.approx([11.0, 7.0, 6.0])
+    area = packed(cursed(target="enemy_area", worth={"share": 0.1}), foes)
     assert aims(area)[0].expected_points == pytest.approx(0.1 * (100.0 + 60.0 + 50.0))
 
 
 def test_an_area_strikes_units_and_lone_characters() -> None:
     """The wizard in the unit is struck once the unit is gone."""
-    record = packed(
-        army(wizard(4, bolt("1", target="enemy_area"))),
-        army(wizard(4, unit="Boyz"), units=[BOYZ, GUARD], heroes=[{"name": "Lone"}]),
-    )
+    foes = army(wizard(4, unit="Boyz"), units=[BOYZ, GUARD], heroes=[{"name": "Lone"}])
+    record = packed(army(wizard(4, bolt("1", target="enemy_area"))), foes)
     (aim,) = aims(record)
     found = [(int(s.victim) - TARGETS, int(s.alone)) for s in strikes(record, aim)]
     assert {(0, 0), (1, 0), (UNITS + 1, 1)} <= set(found)
@@ -200,9 +194,8 @@ def test_a_comet_lies_in_play_and_strikes_by_distance() -> None:
         assert {int(s.victim) for s in strikes(record, aim)} == {TARGETS, TARGETS + 1, UNITS}
         assert aim.expected_points == pytest.approx(expected_points(record, aim))
         by_starts = record.landings[int(aim.landing) : int(aim.landing) + 6]
-        assert by_starts == pytest.approx(
-            [expected_points(record, aim, starts) for starts in range(6)]
-        )
+        by_hand = [expected_points(record, aim, starts) for starts in range(6)]
+        assert by_starts == pytest.approx(by_hand)
     best = record.landings[int(entry.landing) : int(entry.landing) + 6]
     assert best[5] == found[0].expected_points
     assert best[1] == pytest.approx(max(expected_points(record, aim, 1) for aim in found))
@@ -224,12 +217,8 @@ def test_no_place_of_a_fine_grid_is_better_than_the_points(seed: int) -> None:
             "facing": float(choices.integers(0, 360)),
         })  # fmt: skip
     mage = wizard(4, COMET, position=[16.0, 1.0], points=60.0, wounds=2)
-    made = scenario(
-        army(mage, units=units[1]),
-        army(units=units[0]),
-        phases=int(choices.integers(2, 13)),
-        battlefield={"width": 32.0, "depth": 26.0},
-    )
+    armies, field = (army(mage, units=units[1]), army(units=units[0])), {"width": 32, "depth": 26}
+    made = scenario(*armies, phases=int(choices.integers(2, 13)), battlefield=field)
     record, polygons = pack(made)[0], made.deployment.polygons
     found = aims(record)
     struck = strikes(record, found[0])
@@ -329,14 +318,9 @@ def test_reach_is_the_most_that_a_spell_may_cost_a_target() -> None:
 
 def test_spells_that_do_not_stack_leave_marks() -> None:
     twice = curse("Twice")
-    record = packed(
-        army(
-            wizard(4, twice, curse("Once", once=True), bolt()),
-            wizard(4, twice, curse("Alone"), bolt(), name="Berta"),
-        ),
-        army(units=[BOYZ]),
-    )
-    side = record.armies[0]
+    anna = wizard(4, twice, curse("Once", once=True), bolt())
+    berta = wizard(4, twice, curse("Alone"), bolt(), name="Berta")
+    side = against_boyz(army(anna, berta)).armies[0]
     assert [int(entry.mark) for entry in side.spells[:6]] == [1, 2, 0, 1, 0, 0]
     word, place = divmod(1, MARKS_PER_WORD)
     staying = [0, 0]
@@ -361,10 +345,6 @@ def test_too_many_pairs_of_spell_and_target() -> None:
     assert "caster.wizards: expected at most 384 pairs of a spell and a target" in message
 
 
-def against_boyz(caster: Data) -> Any:
-    return packed(caster, army(units=[BOYZ]))
-
-
 def test_too_many_marks_and_comets() -> None:
     curses = [curse(str(i), once=True) for i in range(7)]
     against_boyz(army(wizard(4, *curses[:6])))
@@ -376,11 +356,8 @@ def test_too_many_marks_and_comets() -> None:
 
 
 def test_too_many_chances() -> None:
-    bolts = [
-        bolt(hits, strength, name=f"{hits} {strength}")
-        for hits in ("2D6", "D6 chain")
-        for strength in range(1, 10)
-    ]
+    shots = product(("2D6", "D6 chain"), range(1, 10))
+    bolts = [bolt(hits, strength, name=f"{hits} {strength}") for hits, strength in shots]
     units = [{**GUARD, "models": 40, "name": str(t), "toughness": t} for t in range(1, 11)]
     for each, save in zip(units, [2, 3, 4, 5, 6] * 2, strict=True):
         each |= {"ward_save": save, "armour_save": 7 - save if save > 2 else 1}

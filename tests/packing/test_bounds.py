@@ -63,68 +63,33 @@ def same(*keys: str) -> dict[str, str]:
 
 
 NUMBERS: list[tuple[type[BaseModel], Callable[[Data], Scenario], str, dict[str, str]]] = [
-    (
-        Unit,
-        lambda keys: with_army({"units": [{**UNIT, **keys}]}),
-        "army.units[0].",
-        same("models", "wounds", "magic_resistance", "points"),
-    ),
-    (
-        Hero,
-        lambda keys: with_army({"heroes": [{"name": "H", **keys}]}),
-        "army.wizards[1].",
-        same("toughness", "wounds", "armour_save", "ward_save", "magic_resistance"),
-    ),
+    (Unit, lambda keys: with_army({"units": [{**UNIT, **keys}]}), "army.units[0].",
+     same("models", "wounds", "magic_resistance", "points")),
+    (Hero, lambda keys: with_army({"heroes": [{"name": "H", **keys}]}), "army.wizards[1].",
+     same("toughness", "wounds", "armour_save", "ward_save", "magic_resistance")),
     (Wizard, with_mage, "army.wizards[0].", same("level", "reserve")),
     (Army, with_army, "army.", {"power_dice": "fixed_power", "dispel_dice": "fixed_dispel"}),
     (Scenario, lambda keys: with_army({}, **keys), "", same("phases")),
-    (
-        BaseContact,
-        lambda keys: with_mage({"base_contact": [{**CONTACT, **keys}]}),
-        "contacts[0].",
-        same("models", "toughness", "armour_save", "ward_save", "points"),
-    ),
-    (
-        Spell,
-        lambda keys: with_mage({"spells": [{**lasting("Bolt", 3), **keys}]}),
-        "army.spells[0].",
-        same("casting_value", "worth", "worth_per_phase"),
-    ),
+    (BaseContact, lambda keys: with_mage({"base_contact": [{**CONTACT, **keys}]}), "contacts[0].",
+     same("models", "toughness", "armour_save", "ward_save", "points")),
+    (Spell, lambda keys: with_mage({"spells": [{**lasting("Bolt", 3), **keys}]}), "army.spells[0].",
+     same("casting_value", "worth", "worth_per_phase")),
     (Item, with_item, "army.wizards[0].", same("extra_dice_cap", "cast_bonus", "bearer_dice")),
-    (
-        Item,
-        lambda keys: with_item({"stores": {"dice": 1}, **keys}),
-        "army.items[0].",
-        {**same("power_dice", "dispel_dice", "dispel_bonus"), "takes_power_dice": "takes_power"},
-    ),
-    (
-        WhenCasting,
-        lambda keys: with_item({"uses": 1, "when_casting": keys}),
-        "army.items[0].",
-        {"extra_dice": "cast_extra_dice", "bonus": "cast_use_bonus"},
-    ),
-    (
-        WhenDispelling,
-        lambda keys: with_item({"uses": 1, "when_dispelling": keys}),
-        "army.items[0].",
-        {"bonus": "dispel_use_bonus"},
-    ),
-    (
-        WhenDispelling,
-        lambda keys: with_item({"uses": 1, "when_dispelling": {"automatic": True, **keys}}),
-        "army.items[0].",
-        same("forgotten_on"),
-    ),
+    (Item, lambda keys: with_item({"stores": {"dice": 1}, **keys}), "army.items[0].",
+     {**same("power_dice", "dispel_dice", "dispel_bonus"), "takes_power_dice": "takes_power"}),
+    (WhenCasting, lambda keys: with_item({"uses": 1, "when_casting": keys}), "army.items[0].",
+     {"extra_dice": "cast_extra_dice", "bonus": "cast_use_bonus"}),
+    (WhenDispelling, lambda keys: with_item({"uses": 1, "when_dispelling": keys}), "army.items[0].",
+     {"bonus": "dispel_use_bonus"}),
+    (WhenDispelling,
+     lambda keys: with_item({"uses": 1, "when_dispelling": {"automatic": True, **keys}}),
+     "army.items[0].", same("forgotten_on")),
     (Stores, lambda keys: with_item({"stores": keys}), "army.items[0].", {"dice": "stores"}),
-    (
-        Bound,
-        lambda keys: with_item({"bound": {"power_level": 5, "spell": ZAP, **keys}}),
-        "army.",
-        {"uses": "items[0].count", "power_level": "spells[1].casting_value"},
-    ),
+    (Bound, lambda keys: with_item({"bound": {"power_level": 5, "spell": ZAP, **keys}}), "army.",
+     {"uses": "items[0].count", "power_level": "spells[1].casting_value"}),
     (PointsLost, lambda keys: with_effect("points_lost", keys), "effects[0].", same("points")),
     (Hit, lambda keys: with_effect("caster_hit", keys), "effects[0].", same("strength")),
-]
+]  # fmt: skip
 """Numbers that are packed: model, scenario with given keys, packed record, packed fields."""
 CASES = [
     pytest.param(model, key, make, record + field, id=f"{model.__name__}.{key}")

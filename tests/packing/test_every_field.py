@@ -9,30 +9,12 @@ from pydantic import BaseModel
 
 from tests.support.builders import Data, aimed, army, miscast, unit, wizard
 from tests.support.packed import scenario
-from wfb_gym.packing import pack
-from wfb_gym.packing.records import (
-    HIT_DICE,
-    Duration,
-    EffectKind,
-    HitDice,
-    Limit,
-    Lock,
-    RerollKind,
-    Whose,
-)
+from wfb_gym.packing import pack, records
+from wfb_gym.scenario import Scenario, rulesets
 from wfb_gym.scenario import items as scenario_items
-from wfb_gym.scenario import rulesets
 from wfb_gym.scenario.characters import BaseContact, Character, Runesmith, Wizard
 from wfb_gym.scenario.effects import Damage, Hits, Near, SpellEffect, Worth
-from wfb_gym.scenario.items import (
-    FIELDS_BY_ROLE,
-    Bound,
-    Item,
-    Role,
-    Stores,
-    WhenCasting,
-    WhenDispelling,
-)
+from wfb_gym.scenario.items import FIELDS_BY_ROLE, Bound, Item, Stores, WhenCasting, WhenDispelling
 from wfb_gym.scenario.rulesets import MiscastEffect
 from wfb_gym.scenario.spells import DurationName, Spell
 from wfb_gym.scenario.units import Unit
@@ -99,10 +81,10 @@ MISCASTS: dict[type[BaseModel], dict[str, tuple[Data, Data]]] = {
 }
 
 
-def packed_item(item: Data) -> bytes:
+def with_item(item: Data) -> Scenario:
     bearer = {"name": "Anna", "level": 2, "lore": "Fire", "items": ["Thing"]}
-    made = scenario(army(bearer), army(units=[unit()]), phases=2, items=[{"name": "Thing", **item}])
-    return pack(made).tobytes()
+    things = [{"name": "Thing", **item}]
+    return scenario(army(bearer), army(units=[unit()]), phases=2, items=things)
 
 
 def packed_miscast(effect: Data) -> bytes:
@@ -116,7 +98,7 @@ def kinds_of(model: type[BaseModel]) -> tuple[str, ...]:
 def test_every_power_of_an_item_has_an_example() -> None:
     assert sorted(sum(FIELDS_BY_ROLE.values(), ())) == sorted(Item.model_fields)
     for model, fields in ITEMS.items():
-        labels = FIELDS_BY_ROLE[Role.LABEL] if model is Item else ()
+        labels = FIELDS_BY_ROLE[scenario_items.Role.LABEL] if model is Item else ()
         assert set(fields) == set(model.model_fields) - set(labels), model.__name__
 
 
@@ -126,7 +108,7 @@ def test_every_power_of_an_item_has_an_example() -> None:
     ids=[f"{model.__name__}.{field}" for model, fields in ITEMS.items() for field in fields],
 )
 def test_every_power_of_an_item_is_packed(item: Data, changed: Data) -> None:
-    assert packed_item(item) != packed_item(changed)
+    assert pack(with_item(item)).tobytes() != pack(with_item(changed)).tobytes()
 
 
 def test_every_miscast_effect_has_an_example() -> None:
@@ -155,20 +137,21 @@ def written_names(*values: str) -> set[str]:
 def test_words_of_scenarios_are_members_of_the_packed_enumerations() -> None:
     kinds = [kind for model in get_args(MiscastEffect) for kind in kinds_of(model)]
     assert len(kinds) == len(set(kinds))
-    assert written_names(*kinds) == set(EffectKind.__members__)
+    assert written_names(*kinds) == set(records.EffectKind.__members__)
     untils = get_args(rulesets.Locked.model_fields["until"].annotation)
-    assert written_names(*untils, "none") == set(Lock.__members__)
+    assert written_names(*untils, "none") == set(records.Lock.__members__)
     models = (rulesets.DiceLost, rulesets.InPlayEnds, rulesets.SpellForgotten)
     whose = [w for model in models for w in get_args(model.model_fields["whose"].annotation)]
-    assert written_names(*whose) == set(Whose.__members__)
+    assert written_names(*whose) == set(records.Whose.__members__)
     limits = get_args(rulesets.FreeSpell.model_fields["limit"].annotation)
-    assert written_names(*limits) == set(Limit.__members__)
-    dice = get_args(scenario_items.RerollPower.model_fields["dice"].annotation)
-    assert written_names(*dice, "none") == set(RerollKind.__members__)
-    assert written_names(*get_args(DurationName), "delayed") == set(Duration.__members__)
+    assert written_names(*limits) == set(records.Limit.__members__)
+    rerolls = get_args(scenario_items.RerollPower.model_fields["dice"].annotation)
+    assert written_names(*rerolls, "none") == set(records.RerollKind.__members__)
+    assert written_names(*get_args(DurationName), "delayed") == set(records.Duration.__members__)
     keywords = {"line", "template", "front_rank", "every_model"}
-    assert set(get_args(Hits)) - set(HIT_DICE) == keywords
-    assert {HitDice.NONE, HitDice.MODELS, *HIT_DICE.values()} == set(HitDice)
+    dice, named = records.HitDice, records.HIT_DICE
+    assert set(get_args(Hits)) - set(named) == keywords
+    assert {dice.NONE, dice.MODELS, *named.values()} == set(dice)
 
 
 Parts = dict[str, Any]
@@ -197,8 +180,10 @@ PIERCING = {**D6_HITS, "armour_save": False}
 ONE_TURN = {"duration": "one_turn"}
 REMAINS = {"duration": "remains_in_play"}
 IN_PLAY = {**REMAINS, "in_play": True}
+BRIEF, LIES = {**FIXED, **ONE_TURN}, {**WORTH, **IN_PLAY}
 TURNED, DEEP = {"facing": 180.0}, {"base": [20.0, 100.0]}
 JOINED = {"unit": "Guard", "position": None}
+CASTING_UNIT = {**JOINED, "unit": None, "daemon_unit": "Guard"}
 
 
 def spell(before: Parts, after: Parts) -> tuple[Parts, Parts]:
@@ -266,22 +251,17 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "worth": spell(FIXED, {**FIXED, "worth": 9.0}),
         "effect": spell({}, WORTH),
         "duration": spell({}, ONE_TURN),
-        "worth_per_phase": spell(
-            {**FIXED, **ONE_TURN}, {**FIXED, **ONE_TURN, "worth_per_phase": 1.0}
-        ),
+        "worth_per_phase": one("spell", {**BRIEF, "worth_per_phase": 1.0}, BRIEF),
         "survives_caster": spell(REMAINS, {**REMAINS, "survives_caster": True}),
         "in_play": spell({**FIXED, **REMAINS}, {**FIXED, **IN_PLAY}),
         "casts": spell({}, {"casts": 2}),
         "alternatives": spell({}, {"alternatives": [{"casting_value": 7}]}),
-        "in_play_on": spell(
-            {**WORTH, **IN_PLAY, "in_play_on": "Boyz"}, {**WORTH, **IN_PLAY, "in_play_on": "Wolves"}
-        ),
+        "in_play_on": spell({**LIES, "in_play_on": "Boyz"}, {**LIES, "in_play_on": "Wolves"}),
     },
     Unit: {
-        **each_of(
-            "enemy", models=12, toughness=5, wounds=2, leadership=6, armour_save=5, ward_save=5
-        ),
+        **each_of("enemy", models=12, toughness=5, wounds=2, leadership=6, armour_save=5),
         **each_of("enemy", points=6.0, in_combat=True, fleeing=True, magic_resistance=1),
+        **each_of("enemy", ward_save=5),
         "frontage": one("enemy", {"frontage": 10}, spell=FRONT_RANK),
         "base": one("enemy", {"base": [40.0, 40.0]}, spell={"damage": TEMPLATE}),
         "position": one("enemy", {"position": [24.0, 44.0]}, spell={"range_inches": 20}),
@@ -309,18 +289,12 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         **each_of("wizard", level=3, reserve=2, miscast_table="7e"),
         "lore": one("wizard", {"spells": [], "lore": "Fire"}, {"spells": [], "lore": "Metal"}),
         "spells": one("wizard", {"spells": []}),
-        "daemon_unit": one(
-            "wizard",
-            {**JOINED, "unit": None, "daemon_unit": "Guard"},
-            JOINED,
-            guard={"traits": ["daemons"]},
-        ),
+        "daemon_unit": one("wizard", CASTING_UNIT, JOINED, guard={"traits": ["daemons"]}),
     },
     Runesmith: {"rank": one("runesmith", {"rank": "runelord"}, ruleset="7e")},
     BaseContact: {
-        **each_of(
-            "contact", side="enemy", models=3, toughness=4, armour_save=5, ward_save=5, points=6.0
-        ),
+        **each_of("contact", side="enemy", models=3, toughness=4, armour_save=5, ward_save=5),
+        **each_of("contact", points=6.0),
         "unit": one("contact", {"unit": "Guard"}, wizard=JOINED),
     },
 }

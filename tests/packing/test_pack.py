@@ -74,14 +74,10 @@ def test_leadership_and_who_panics() -> None:
 
 
 def test_leadership_of_characters_and_the_general() -> None:
-    side = packed(
-        army(
-            wizard(2, leadership=5),
-            wizard(1, name="Pink", daemon_unit="Horrors"),
-            heroes=[{"profile": "Captain", "general": True}],
-            units=[{"profile": "Horrors", "models": 12, "leadership": 4}],
-        )
-    ).armies[0]
+    mages = wizard(2, leadership=5), wizard(1, name="Pink", daemon_unit="Horrors")
+    captain = {"profile": "Captain", "general": True}
+    horrors = {"profile": "Horrors", "models": 12, "leadership": 4}
+    side = packed(army(*mages, heroes=[captain], units=[horrors])).armies[0]
     assert [(who.leadership, who.general) for who in side.wizards[:3]] == [(5, 0), (4, 0), (8, 1)]
 
 
@@ -102,15 +98,10 @@ def test_spells() -> None:
 
 
 def test_equal_items_of_one_bearer_share_a_slot() -> None:
-    scroll = "Dispel Scroll"
-    runesmith = {"name": "Rolf", "items": ["Rune of Spellbreaking"] * 3}
-    side = packed(
-        army(
-            wizard(2, items=[scroll]),
-            items=[scroll, "Power Familiar", scroll, "Power Familiar"],
-            runesmiths=[runesmith],
-        )
-    ).armies[0]
+    scroll, familiar = "Dispel Scroll", "Power Familiar"
+    smith = {"name": "Rolf", "items": ["Rune of Spellbreaking"] * 3}
+    own = army(wizard(2, items=[scroll]), items=[scroll, familiar] * 2, runesmiths=[smith])
+    side = packed(own).armies[0]
     assert side.n_items == 4
     items = side.items[:4]
     assert [item.bearer for item in items] == [NO_BEARER, NO_BEARER, 0, 1]
@@ -177,20 +168,14 @@ TOUCHED = army(wizard(2, base_contact=[CONTACT] * 8))
         (TWO_WELLS, {**WELL, "ruleset": "7e"}, "caster.wizards[0].items"),
         (army(wizard(2, items=["Staff"] * 3)), STAFF, "caster.wizards[0].items"),
         (army(items=["Shield"] * 3), SHIELD, "caster.items[0]"),
-        (
-            army(wizard(2, items=NAMES[7:]), items=NAMES[:7]),
-            NINE_ITEMS,
-            "caster.wizards[0].items[1]",
-        ),
+        (army(wizard(2, items=NAMES[7:]), items=NAMES[:7]), NINE_ITEMS,
+         "caster.wizards[0].items[1]"),
         (army(items=["Wand"] * 3), WAND, "caster.items[0]"),
-        (
-            army(*TOUCHED["wizards"], wizard(2, name="Berta", base_contact=[CONTACT])),
-            {"dispeller": TOUCHED},
-            "dispeller.wizards[0].base_contact[7]",
-        ),
+        (army(*TOUCHED["wizards"], wizard(2, name="Berta", base_contact=[CONTACT])),
+         {"dispeller": TOUCHED}, "dispeller.wizards[0].base_contact[7]"),
         (army(), EFFECTS_49, "miscast_tables.own.rows"),
     ],
-)
+)  # fmt: skip
 def test_scenarios_over_capacity_are_rejected(caster: Data, keys: Data, key: str) -> None:
     assert problem_of(caster, lambda each: scenario(each, **keys)).split(": ")[1] == key
 
@@ -211,8 +196,7 @@ def test_scenarios_at_capacity_are_packed() -> None:
 
 
 def test_packing_checks_scenarios_from_python() -> None:
-    unchecked = Scenario.model_validate(
-        {"name": "test", "caster": army(*WIZARDS), "dispeller": army()}
-    )
+    document = {"name": "test", "caster": army(*WIZARDS), "dispeller": army()}
+    unchecked = Scenario.model_validate(document)
     with pytest.raises(ScenarioError, match=r"caster\.power_dice: expected at most 24"):
         pack(unchecked)

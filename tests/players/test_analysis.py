@@ -4,8 +4,6 @@ import pytest
 
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, PASS
-from wfb_gym.engine.battle import Battle
-from wfb_gym.packing import pack
 from wfb_gym.players.analysis import Analysis, Analyst
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
@@ -21,7 +19,7 @@ DUEL = "archmage-duel"
 def test_solvable_positions_are_exact_for_either_army() -> None:
     scenario = load_scenario(DUEL)
     solution, analyst = solver.solve(scenario), Analyst(scenario)
-    battle = Battle(pack(scenario))
+    battle = start(scenario)
     for mover, script in ((0, ()), (1, (FIRST_CAST + 1, FIRST_DICE + 3, (4, 4, 3)))):
         battle.play(script)
         analysis, sign = analyst.analyse(battle), 1 - 2 * mover
@@ -43,7 +41,7 @@ def test_too_large_positions_are_searched() -> None:
     method = "a duel of the best spells"
     assert analysis.method == f"{method} in each phase, without casualties in later phases"
     last = Analyst(scenario.first_phases(1), most_positions=1_000)
-    assert last.analyse(Battle(pack(scenario.first_phases(1)))).method == method
+    assert last.analyse(start(scenario.first_phases(1))).method == method
     assert list(analysis.values) == battle.legal_actions()
     assert analysis.best == searcher(battle, rng_of_seed(0))
     assert analysis.values[analysis.best] == max(analysis.values.values())
@@ -52,7 +50,7 @@ def test_too_large_positions_are_searched() -> None:
 def test_a_search_of_the_whole_rest_finds_the_exact_values() -> None:
     """The last position of a search is its root, whose values must not be overwritten."""
     scenario = load_scenario("apprentice")
-    battle = Battle(pack(scenario))
+    battle = start(scenario)
     found = ExpectimaxAgent().action_values(battle)
     assert found == pytest.approx(dict(solver.solve(scenario).action_values(battle)))
     analyst = Analyst(scenario)
@@ -65,9 +63,9 @@ def test_a_search_of_the_whole_rest_finds_the_exact_values() -> None:
 def test_the_rest_may_be_solvable_though_the_scenario_is_not() -> None:
     scenario = load_scenario(DUEL)
     analyst = Analyst(scenario, most_positions=0)
-    assert not analyst.analyse(Battle(pack(scenario))).is_exact
+    assert not analyst.analyse(start(scenario)).is_exact
     analyst = Analyst(scenario, most_positions=50_000)  # reported after this many positions
-    assert analyst.analyse(Battle(pack(scenario))).is_exact
+    assert analyst.analyse(start(scenario)).is_exact
 
 
 @pytest.mark.parametrize(("name", "share"), [("two hits", 1), ("two phases", 8)])
@@ -81,7 +79,7 @@ def test_a_game_of_the_greatest_size_is_solved(name: str, share: int) -> None:
 
 def test_only_decisions_are_analysed() -> None:
     scenario = load_scenario("apprentice")
-    battle = Battle(pack(scenario))
+    battle = start(scenario)
     battle.play([FIRST_CAST, FIRST_DICE + 1])
     for analyse in (Analyst(scenario).analyse, ExpectimaxAgent().action_values):
         with pytest.raises(ValueError, match="expected a decision, found ROLL_CASTING"):

@@ -30,8 +30,7 @@ def test_a_bad_opponent_is_rejected_and_the_batch_stays_unchanged(name: str) -> 
     assert np.array_equal(batch.observe().masks, masks)
     assert np.array_equal(batch.observe().observations, out.observations)
     agent.left = 10_000  # from here on it behaves
-    again = batch.step(actions)
-    assert np.isfinite(again.rewards).all()
+    assert np.isfinite(batch.step(actions).rewards).all()
     assert batch.get_state() != before
 
 

@@ -128,9 +128,8 @@ def test_a_later_version_of_a_game_replaces_it(history: GameHistory) -> None:
     second = history.save(played(8), replaces=only(history).path)
     assert only(history).path == second
     assert [path.name for path in history.folder.iterdir()] == [second.name]
-    other = history.folder.parent / second.name
     with pytest.raises(ValueError, match=r"history: expected a game in .*games, found"):
-        history.delete(other)
+        history.delete(history.folder.parent / second.name)
 
 
 def test_the_oldest_games_are_deleted_and_other_files_stay(
@@ -211,22 +210,14 @@ def test_values_that_do_not_fit_are_computed_again(history: GameHistory) -> None
 
 
 @pytest.mark.parametrize(
-    ("change", "problem"),
-    [
-        ({"lost": -1.0}, "decisions.0.lost"),
-        ({"lost": float("nan")}, "decisions.0.lost"),
-        ({"army": 2}, "decisions.0.army"),
-        ({"method": "a\x1b[2J"}, "decisions.0.method"),
-        ({"more": 1}, "decisions.0.more"),
-    ],
+    ("key", "value"),
+    [("lost", -1.0), ("lost", float("nan")), ("army", 2), ("method", "a\x1b[2J"), ("more", 1)],
 )
-def test_a_stored_review_is_checked(
-    history: GameHistory, change: dict[str, Any], problem: str
-) -> None:
-    place, _ = change_review(history, lambda stored: stored["decisions"][0].update(change))
+def test_a_stored_review_is_checked(history: GameHistory, key: str, value: object) -> None:
+    place, _ = change_review(history, lambda stored: stored["decisions"][0].update({key: value}))
     with pytest.raises(DamagedFileError) as caught:
         game_history.read_stored_review(place)
-    assert f"expected a stored review, found {problem}: " in str(caught.value)
+    assert f"expected a stored review, found decisions.0.{key}: " in str(caught.value)
     assert str(caught.value).isprintable()
 
 
@@ -279,14 +270,13 @@ def test_ratings_are_by_seat_and_never_mix_units(history: GameHistory) -> None:
 
 
 def test_the_folder_follows_the_environment(monkeypatch: Patch, tmp_path: Path) -> None:
-    history_folder = game_history.history_folder
     monkeypatch.setenv("WFB_GYM_HISTORY_DIR", str(tmp_path / "own"))
-    assert history_folder() == tmp_path / "own"
+    assert game_history.history_folder() == tmp_path / "own"
     monkeypatch.setenv("WFB_GYM_HISTORY_DIR", "off")
-    assert history_folder() is None
+    assert game_history.history_folder() is None
     monkeypatch.delenv("WFB_GYM_HISTORY_DIR")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    assert history_folder() == tmp_path / "wfb_gym" / "games"
+    assert game_history.history_folder() == tmp_path / "wfb_gym" / "games"
     monkeypatch.delenv("XDG_DATA_HOME")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert history_folder() == tmp_path / ".local" / "share" / "wfb_gym" / "games"
+    assert game_history.history_folder() == tmp_path / ".local" / "share" / "wfb_gym" / "games"

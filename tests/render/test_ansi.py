@@ -239,8 +239,7 @@ def test_modes_and_the_step_that_render_shows() -> None:
         with pytest.raises(ValueError, match=r"render_mode: expected None, ansi, rgb_array, found"):
             kind(render_mode="human")
     env: Any = gym.make(IDS[0], render_mode="ansi", opponent="greedy")
-    envs = gym.make_vec(IDS[0], num_envs=2)
-    for made in (env, envs):
+    for made in (env, gym.make_vec(IDS[0], num_envs=2)):
         assert tuple(made.metadata["render_modes"]) == RENDER_MODES
         assert made.metadata["render_fps"] == 2
     with pytest.raises(gym.error.ResetNeeded):

@@ -25,7 +25,7 @@ from wfb_gym.scenario.battlefield import target_number
 from wfb_gym.scenario.scenario import Scenario, explain_targets
 from wfb_gym.scenario.sizes import TARGETS, UNITS
 
-SKIRMISH = "border-skirmish"
+SKIRMISH = load_scenario("border-skirmish")
 FIELDS = [name for name in bundled_scenarios() if load_scenario(name).battlefield is not None]
 
 
@@ -78,10 +78,9 @@ def test_names_do_not_overlap_and_are_ten_pixels_high_on_a_phone(name: str) -> N
 
 
 def test_pieces_close_combat_flight_and_the_ground() -> None:
-    scenario = load_scenario(SKIRMISH)
-    drawing = draw_battlefield(scenario)
+    drawing = draw_battlefield(SKIRMISH)
     units = {(shape.army, shape.name): len(shape.parts) for shape in of_role(drawing, "unit")}
-    for side, army in enumerate(scenario.armies):
+    for side, army in enumerate(SKIRMISH.armies):
         for unit in army.units:
             assert units[side, unit.name] == unit.models
     assert [shape.name for shape in of_role(drawing, "wizard")] == ["Battle Wizard", "Sorcerer"]
@@ -95,8 +94,7 @@ def test_pieces_close_combat_flight_and_the_ground() -> None:
 
 
 def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
-    scenario = load_scenario(SKIRMISH)
-    drawing = draw_battlefield(scenario, legend=False)
+    drawing = draw_battlefield(SKIRMISH, legend=False)
     models = [part for shape in of_role(drawing, "unit", "wizard") for part in shape.parts]
     for shown, around in zip(drawing.extent, extent_of(models).grown(MARGIN), strict=True):
         assert shown == pytest.approx(around)
@@ -107,8 +105,7 @@ def test_it_is_cropped_to_the_models_and_terrain_is_cut() -> None:
     (hill,) = [shape for shape in draw_battlefield(scenario).shapes if shape.role == "terrain"]
     extent = draw_battlefield(scenario, legend=False).extent
     assert extent_of(hill.parts).cut(extent) == extent_of(hill.parts)
-    empty = draw_battlefield(on_field({}, {}, depth=30), legend=False)
-    assert empty.extent == (0, 0, 72, 30)
+    assert draw_battlefield(on_field({}, {}, depth=30), legend=False).extent == (0, 0, 72, 30)
 
 
 @pytest.mark.parametrize(("facing", "way"), [(0, (0, 1)), (90, (1, 0)), (180, (0, -1))])
@@ -123,7 +120,7 @@ def test_a_triangle_shows_the_facing_of_a_unit(facing: float, way: tuple[float, 
 
 
 def test_legal_targets_range_and_arc_of_a_spell() -> None:
-    scenario, army, wizard, spell = load_scenario(SKIRMISH), 0, "Battle Wizard", "Fire Ball"
+    scenario, army, wizard, spell = SKIRMISH, 0, "Battle Wizard", "Fire Ball"
     number = spell_number(scenario, army, wizard, spell)
     drawing = draw_battlefield(scenario, spell=(army, number))
     rows = explain_targets(scenario, army, wizard, spell)
@@ -131,8 +128,7 @@ def test_legal_targets_range_and_arc_of_a_spell() -> None:
     assert legal
     marked = [shape for shape in of_role(drawing, "unit", "character") if "legal" in shape.states]
     assert {(shape.army, shape.name) for shape in marked} == {(1 - army, name) for name in legal}
-    outlined = [shape.name for shape in of_role(drawing, "outline")]
-    assert sorted(outlined) == sorted([*legal, wizard])
+    assert sorted(shape.name for shape in of_role(drawing, "outline")) == sorted([*legal, wizard])
     reasons = {row.target: row.reason for row in rows}
     noted = {shape.name: shape.note for shape in of_role(drawing, "unit") if shape.army != army}
     assert reasons["Marauder Horsemen"] in noted["Marauder Horsemen"]
@@ -190,15 +186,14 @@ def test_points_for_comets_are_numbered_at_their_places() -> None:
 
 
 def test_a_position_shows_its_casualties_and_who_fled() -> None:
-    scenario = load_scenario(SKIRMISH)
-    battle = Battle(pack(scenario))
-    units = {unit.name: index for index, unit in enumerate(scenario.dispeller.units)}
+    battle = Battle(pack(SKIRMISH))
+    units = {unit.name: index for index, unit in enumerate(SKIRMISH.dispeller.units)}
     battle.state.unit_wounds[1, units["Marauders"]] = 3
     battle.state.unit_wounds[1, units["Chaos Knights"]] = 0
     battle.state.fleeing[1] = 1 << units["Chaos Warriors"]
-    drawing = draw_battlefield(scenario, battle, (0, 0))
+    drawing = draw_battlefield(SKIRMISH, battle, (0, 0))
     shapes = {(shape.role, shape.name): shape for shape in of_role(drawing, "unit", "lost", "name")}
-    whole = draw_battlefield(scenario)
+    whole = draw_battlefield(SKIRMISH)
     (all_of_them,) = [s for s in of_role(whole, "unit") if s.name == "Marauders"]
     assert shapes["unit", "Marauders"].parts == all_of_them.parts[:3]  # the rear falls first
     assert shapes["lost", "Marauders"].parts == all_of_them.parts[3:]
@@ -210,13 +205,12 @@ def test_a_position_shows_its_casualties_and_who_fled() -> None:
 
 
 def test_legal_targets_in_a_position_are_the_engines() -> None:
-    scenario = load_scenario(SKIRMISH)
-    battle = Battle(pack(scenario))
+    battle = Battle(pack(SKIRMISH))
     battle.state.unit_wounds[1, 1] = 0
     while not battle.is_decision():
         battle.roll(*[3] * (battle.dice_to_roll or 1))
     battle.act(battle.legal_actions()[1])
-    drawing = draw_battlefield(scenario, battle, (0, int(battle.state.spell) - 1))
+    drawing = draw_battlefield(SKIRMISH, battle, (0, int(battle.state.spell) - 1))
     aimed = {FIRST_TARGET + 1 + TARGETS + index: index for index in range(TARGETS)}
     expected = {target_number(1, aimed[code]) for code in battle.legal_actions()}
     marked = of_role(drawing, "unit", "character", "wizard")
@@ -254,11 +248,9 @@ def test_names_of_any_length_stay_in_the_picture(name: str) -> None:
 
 
 def test_svg_elements_name_their_target() -> None:
-    scenario = load_scenario(SKIRMISH)
-    svg = to_svg(draw_battlefield(scenario, spell=(0, 0)))
-    root = ET.fromstring(svg)
+    svg = to_svg(draw_battlefield(SKIRMISH, spell=(0, 0)))
     found: dict[tuple[str | None, str | None], list[Any]] = {}
-    for element in root.iter():
+    for element in ET.fromstring(svg).iter():
         found.setdefault((element.get("data-army"), element.get("data-code")), []).append(element)
     knights = found["1", str(target_number(1, 2))]
     assert {element.get("data-name") for element in knights} == {"Chaos Knights"}
@@ -269,11 +261,10 @@ def test_svg_elements_name_their_target() -> None:
 
 
 def test_scenarios_and_spells_that_cannot_be_drawn() -> None:
-    duel = load_scenario("archmage-duel")
     with pytest.raises(ValueError, match="expected one with a battlefield, found archmage-duel"):
-        draw_battlefield(duel)
+        draw_battlefield(load_scenario("archmage-duel"))
     with pytest.raises(ValueError, match=r"spell: expected one of 0\.\.1, found 7"):
-        draw_battlefield(load_scenario(SKIRMISH), spell=(0, 7))
+        draw_battlefield(SKIRMISH, spell=(0, 7))
     fixed = on_field(builders.army(builders.wizard(1, builders.spell("Zap"), position=[5, 5])), {})
     with pytest.raises(ValueError, match="found Zap, whose worth is fixed"):
         draw_battlefield(fixed, spell=(0, 0))
@@ -284,7 +275,7 @@ def test_the_image_has_the_colours_of_the_pieces() -> None:
     from wfb_gym.render import colours
     from wfb_gym.render.drawing import to_image
 
-    drawing = draw_battlefield(load_scenario(SKIRMISH))
+    drawing = draw_battlefield(SKIRMISH)
     image = to_image(drawing, 900)
     left, bottom, right, top = drawing.extent
     scale = 900 / (right - left)
@@ -296,5 +287,4 @@ def test_the_image_has_the_colours_of_the_pieces() -> None:
     ):
         (shape,) = [s for s in of_role(drawing, "unit", "wizard") if s.name == name]
         x, y = extent_of(shape.parts[-1:]).middle
-        pixel = image.getpixel((int((x - left) * scale), int((top - y) * scale)))
-        assert pixel == colour
+        assert image.getpixel((int((x - left) * scale), int((top - y) * scale))) == colour

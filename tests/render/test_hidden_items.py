@@ -143,8 +143,7 @@ def test_nothing_in_the_enemys_picture_depends_on_the_deal() -> None:
 
 def test_events_of_another_scenario_are_ignored() -> None:
     """For example, after an environment has started another scenario."""
-    narrated = NarratedBattle(SCROLLS)
-    event = narrated.resolve(2)
+    event = NarratedBattle(SCROLLS).resolve(2)
     other = NarratedBattle(hidden_scenario(dispeller=kinds([], [])))
     (shown_events,) = redact_events(other.names, [event], (0,))
     assert shown_events.words == "Chance deals the dispeller its hidden items."

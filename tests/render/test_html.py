@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +15,10 @@ from wfb_gym.engine.state import Node
 from wfb_gym.render.html import army_blocks, event_html, render_macro, step_html
 from wfb_gym.render.review_page import review_page
 from wfb_gym.scenario import load_scenario
-from wfb_gym.transcripts import NarratedBattle, read, record
+from wfb_gym.transcripts import NarratedBattle, record
 from wfb_gym.transcripts.game import Game
 from wfb_gym.transcripts.review import review
 from wfb_gym.view.armies import ItemView
-
-EXAMPLE = Path(__file__).parents[2] / "docs" / "examples" / "border-skirmish"
 
 
 def data_of(written: str) -> Any:
@@ -91,11 +88,3 @@ def test_the_page_has_every_position_and_nothing_from_elsewhere() -> None:
 def test_the_python_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     run_blocks(page("web.md"))
     assert capsys.readouterr().out.count("Gave away") == 3
-
-
-@pytest.mark.slow
-def test_the_example_of_the_documentation_matches_its_transcript() -> None:
-    reviewed = review(read(EXAMPLE.with_suffix(".jsonl")), most_seconds=3600)
-    assert review_page(reviewed) == EXAMPLE.with_suffix(".html").read_text(), (
-        f"python -m wfb_gym replay {EXAMPLE}.jsonl --html {EXAMPLE}.html writes it again"
-    )

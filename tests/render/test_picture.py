@@ -28,7 +28,7 @@ from wfb_gym.view.events import Event
 from wfb_gym.view.names import ScenarioNames
 from wfb_gym.view.position import view_position
 
-DUEL = "archmage-duel"
+DUEL, SKIRMISH = "archmage-duel", "border-skirmish"
 
 
 @cache
@@ -95,14 +95,13 @@ def test_arrays_do_not_depend_on_earlier_pictures() -> None:
     assert image.shape == (SIZE[1], SIZE[0], 3)
     assert image.dtype == np.uint8
     image[:] = 0
-    positions = some("border-skirmish", 3)
-    once = [shown(battle, *events, name="border-skirmish") for battle, events in positions]
+    positions = some(SKIRMISH, 3)
+    once = [shown(battle, *events, name=SKIRMISH) for battle, events in positions]
     for (battle, events), image in reversed(list(zip(positions, once, strict=True))):
         copies = tuple(replace(event) for event in events)
-        assert np.array_equal(image, shown(battle, *copies, name="border-skirmish"))
+        assert np.array_equal(image, shown(battle, *copies, name=SKIRMISH))
         assert shown(start_of(DUEL)).any()
-    small = picture(scenario(DUEL), start_of(DUEL), (), size=(800, 450))
-    assert small.shape == (450, 800, 3)
+    assert picture(scenario(DUEL), start_of(DUEL), (), size=(800, 450)).shape == (450, 800, 3)
 
 
 def test_wrong_arguments() -> None:
@@ -133,10 +132,10 @@ def test_without_pillow_the_error_names_the_extra() -> None:
         (DUEL, "lock", (0, 0), Lock.SIX, "no casting till a 6"),
         (DUEL, "lock", (0, 0), Lock.OWN_NEXT_PHASE + BARS_ITEMS, "no magic till next phase"),
         ("seventh-edition-duel", "own_dice", 0, 1, ""),
-        ("border-skirmish", "unit_wounds", (0, 0), 11, "11/28"),
-        ("border-skirmish", "wounds", (1, 0), 1, ""),
-        ("border-skirmish", "wounds", (1, 0), 0, "dead"),
-        ("border-skirmish", "fleeing", 0, 1 << UNITS, "flees"),
+        (SKIRMISH, "unit_wounds", (0, 0), 11, "11/28"),
+        (SKIRMISH, "wounds", (1, 0), 1, ""),
+        (SKIRMISH, "wounds", (1, 0), 0, "dead"),
+        (SKIRMISH, "fleeing", 0, 1 << UNITS, "flees"),
     ],
 )
 def test_the_state_is_drawn(name: str, field: str, index: Any, value: int, words: str) -> None:
@@ -226,19 +225,17 @@ def test_spells_in_play_have_their_targets_and_a_comet_its_point_and_markers() -
     code = int(army.aims[entry.first_aim].target)
     nearest = ScenarioNames(scenario(name)).nearest_to_point(battle.packed, 0, code)
     assert f"2 markers near {nearest}" in lines_on(battle, name=name)
-    name = "the-crooked-mile"
-    battle = start_of(name)
+    battle = start_of("the-crooked-mile")
     battle.state.in_play[0] = 1 << 1 | 1 << 2
     battle.state.aims[0, 1] = 1
-    assert {"on Swordmasters", "in play"} <= set(lines_on(battle, name=name))
+    assert {"on Swordmasters", "in play"} <= set(lines_on(battle, name="the-crooked-mile"))
 
 
 def test_losses_at_the_end_of_a_battle() -> None:
-    name = "border-skirmish"
-    battle, events = some(name, 1)[-1]
+    battle, events = some(SKIRMISH, 1)[-1]
     assert battle.is_over
-    lines, lost = lines_on(battle, *events, name=name), 0
-    for side, army in enumerate(scenario(name).armies):
+    lines, lost = lines_on(battle, *events, name=SKIRMISH), 0
+    for side, army in enumerate(scenario(SKIRMISH).armies):
         for unit, left in zip(army.units, battle.state.unit_wounds[side], strict=False):
             if left:
                 assert f"{left}/{unit.models}" in lines
@@ -250,20 +247,18 @@ def test_losses_at_the_end_of_a_battle() -> None:
 
 
 def test_fleeing_units_are_marked() -> None:
-    name = "border-skirmish"
-    battle = start_of(name)
-    assert not (shown(battle, name=name) == colours.FLIGHT).all(-1).any()
+    battle = start_of(SKIRMISH)
+    assert not (shown(battle, name=SKIRMISH) == colours.FLIGHT).all(-1).any()
     battle.state.fleeing[0] = 1 << 1
-    assert (shown(battle, name=name) == colours.FLIGHT).all(-1).sum() > 2000
+    assert (shown(battle, name=SKIRMISH) == colours.FLIGHT).all(-1).sum() > 2000
 
 
 def test_a_panic_test_names_its_unit_and_leadership() -> None:
-    name = "border-skirmish"
-    battle = start_of(name)
+    battle = start_of(SKIRMISH)
     battle.state.node, battle.state.mover, battle.state.cursor = Node.ROLL_PANIC, 1, TARGETS
-    unit = scenario(name).dispeller.units[0]
-    best = max(unit.leadership, *(who.leadership for who in scenario(name).dispeller.heroes))
-    assert f"{unit.name}, Leadership {best}" in lines_on(battle, name=name)
+    foes = scenario(SKIRMISH).dispeller
+    best = max(foes.units[0].leadership, *(who.leadership for who in foes.heroes))
+    assert f"{foes.units[0].name}, Leadership {best}" in lines_on(battle, name=SKIRMISH)
 
 
 def test_the_latest_events_are_first() -> None:
@@ -288,7 +283,7 @@ def check_words(written: list[WrittenText], size: tuple[int, int]) -> None:
     ("name", "most", "size"),
     [
         *(pytest.param(*each.values, 2, SIZE, marks=each.marks) for each in EVERY_SCENARIO),
-        *(("border-skirmish", 3, size) for size in ((960, 540), (1000, 1000), (1600, 600))),
+        *((SKIRMISH, 3, size) for size in ((960, 540), (1000, 1000), (1600, 600))),
     ],
 )
 def test_words_stay_in_their_boxes(name: str, most: int, size: tuple[int, int]) -> None:
@@ -297,14 +292,13 @@ def test_words_stay_in_their_boxes(name: str, most: int, size: tuple[int, int]) 
 
 
 def test_the_least_size_is_drawn() -> None:
-    for battle, events in some("border-skirmish", 1):
-        assert picture(scenario("border-skirmish"), battle, events, size=LEAST_SIZE).any()
+    for battle, events in some(SKIRMISH, 1):
+        assert picture(scenario(SKIRMISH), battle, events, size=LEAST_SIZE).any()
 
 
 @pytest.mark.parametrize("dice", [1, 6, 24])
 def test_any_number_of_dice_lies_within_its_panel(dice: int) -> None:
-    faces = tuple(1 + die % 6 for die in range(dice))
-    event = roll(*faces, words="word " * 40)
+    event = roll(*(1 + die % 6 for die in range(dice)), words="word " * 40)
     written = words_on(start_of(DUEL), event)
     check_words([each for each in written if not each.shown.startswith("word")], SIZE)
     bare = shown(start_of(DUEL), replace(event, faces=()))

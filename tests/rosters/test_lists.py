@@ -103,6 +103,7 @@ def test_the_scenario_file_loads(name: str) -> None:
     again = scenario_from_dict(parse_toml(result.toml, name), name)
     assert again == result.scenario
     assert result.side == ("caster" if result.army.wizards else "dispeller")
+    assert getattr(again, result.side).dwarf == result.army.is_dwarf
     assert again.caster.wizards
     assert all(wizard.candidate_spells for wizard in again.caster.wizards)
 

@@ -2,16 +2,11 @@
 
 import pytest
 
-from wfb_gym.rosters import Roster, RosterEntry, map_roster, read_roster
+from wfb_gym.rosters import Roster, map_roster, read_roster
 
 
 def read(text: str) -> Roster:
     return read_roster(text.encode())
-
-
-def only(text: str) -> RosterEntry:
-    (entry,) = read(f"Empire army\n\n{text}").entries
-    return entry
 
 
 @pytest.mark.parametrize(
@@ -21,7 +16,7 @@ def only(text: str) -> RosterEntry:
      "• 20 Swordsmen ... 160pts", "20 Swordsmen 160", "20 Swordsmen @ 160 Pts"],
 )  # fmt: skip
 def test_counts_and_points_are_found_in_many_forms(line: str) -> None:
-    entry = only(line)
+    (entry,) = read(f"Empire army\n\n{line}").entries
     assert (entry.name, entry.number, entry.points) == ("Swordsmen", 20, 160.0)
 
 
@@ -128,29 +123,21 @@ def test_a_level_after_an_option_belongs_to_the_character_above(line: str) -> No
 
 
 @pytest.mark.parametrize(
-    "lines",
-    ["20 Swordsmen - 140 pts\n  Detachment: 10 Halberdiers - 50pts",
-     "20 Swordsmen - 140 pts\n- Detachment: 10 Halberdiers, shields (50 pts)",
-     "20 Swordsmen - 140 pts\nDetachment: 10 Halberdiers - 50pts",
-     "Swordsmen x20 - 140\n  Detachment of 10 Halberdiers - 50 pts"],
+    ("lines", "points"),
+    [("20 Swordsmen - 140 pts\n  Detachment: 10 Halberdiers - 50pts", [7.0, 5.0]),
+     ("20 Swordsmen - 140 pts\n- Detachment: 10 Halberdiers, shields (50 pts)", [7.0, 5.0]),
+     ("20 Swordsmen - 140 pts\nDetachment: 10 Halberdiers - 50pts", [7.0, 5.0]),
+     ("Swordsmen x20 - 140\n  Detachment of 10 Halberdiers - 50 pts", [7.0, 5.0]),
+     ("20 Swordsmen, Detachment: 10 Halberdiers, 190 pts", [9.5, None]),  # one cost for both
+     ("20 Swordsmen (Detachment: 10 Halberdiers) 190 pts", [9.5, None])],
 )  # fmt: skip
-def test_a_detachment_is_a_unit(lines: str) -> None:
+def test_a_detachment_is_a_unit(lines: str, points: list[float | None]) -> None:
     army = map_roster(read(f"Empire army\n\n{lines}"))
-    found = [(each["profile"], each["models"], each["points"]) for each in army.units]
-    assert found == [("Swordsmen", 20, 7.0), ("Halberdiers", 10, 5.0)]
-    assert army.count("unknown") == 0
-    assert army.points == 190.0
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["20 Swordsmen, Detachment: 10 Halberdiers, 190 pts",
-     "20 Swordsmen (Detachment: 10 Halberdiers) 190 pts"],
-)  # fmt: skip
-def test_a_detachment_may_be_on_the_line_of_its_unit(line: str) -> None:
-    army = map_roster(read(f"Empire army\n\n{line}"))
     found = [(each["profile"], each["models"]) for each in army.units]
     assert found == [("Swordsmen", 20), ("Halberdiers", 10)]
+    assert [each.get("points") for each in army.units] == points
+    assert army.count("unknown") == 0
+    assert army.points == 190.0
 
 
 @pytest.mark.parametrize("option", ["Warpstone Tokens (2)", "2 Warpstone Tokens"])

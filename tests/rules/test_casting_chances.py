@@ -39,25 +39,18 @@ def test_chance_of_miscast_and_of_irresistible_force(dice: int) -> None:
     assert casting_outcome(0, 2, 12, 0, 15, False) == Casting.FAIL
 
 
-@pytest.mark.parametrize(
-    ("faces", "value", "bonus", "expected"),
-    [
-        ([1, 1, 6, 6], 8, 0, Casting.MISCAST),  # two 1s before two 6s
-        ([1, 6, 6, 1, 6], 8, 0, Casting.MISCAST),
-        ([1, 1, 6], 8, 0, Casting.MISCAST),  # with any total
-        ([1, 1], 3, 5, Casting.MISCAST),
-        ([1, 6], 8, 0, Casting.FAIL),
-        ([6, 6], 15, 0, Casting.IRRESISTIBLE),  # below the casting value
-        ([2], 3, 1, Casting.FAIL),  # a natural 1 or 2 fails
-        ([2], 3, 12, Casting.FAIL),
-        ([1], 3, 12, Casting.FAIL),
-        ([3], 3, 0, Casting.CAST),
-        ([4, 4], 8, 0, Casting.CAST),  # equal is enough
-        ([4, 3], 8, 0, Casting.FAIL),
-        ([4, 3], 8, 1, Casting.CAST),
-        ([6, 5], 15, 1, Casting.FAIL),  # a bonus makes no natural 6
-    ],
-)
+@pytest.mark.parametrize(("faces", "value", "bonus", "expected"), [
+    # two 1s before two 6s
+    ([1, 1, 6, 6], 8, 0, Casting.MISCAST), ([1, 6, 6, 1, 6], 8, 0, Casting.MISCAST),
+    ([1, 1, 6], 8, 0, Casting.MISCAST), ([1, 1], 3, 5, Casting.MISCAST),  # with any total
+    ([1, 6], 8, 0, Casting.FAIL),
+    ([6, 6], 15, 0, Casting.IRRESISTIBLE),  # below the casting value
+    # a natural 1 or 2 fails
+    ([2], 3, 1, Casting.FAIL), ([2], 3, 12, Casting.FAIL), ([1], 3, 12, Casting.FAIL),
+    ([3], 3, 0, Casting.CAST), ([4, 4], 8, 0, Casting.CAST),  # equal is enough
+    ([4, 3], 8, 0, Casting.FAIL), ([4, 3], 8, 1, Casting.CAST),
+    ([6, 5], 15, 1, Casting.FAIL),  # a bonus makes no natural 6
+])  # fmt: skip
 def test_outcome_of_dice(faces: list[int], value: int, bonus: int, expected: Casting) -> None:
     ones, sixes = faces.count(1), faces.count(6)
     assert casting_outcome(ones, sixes, sum(faces), bonus, value, True) == expected

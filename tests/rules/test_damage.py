@@ -1,14 +1,13 @@
 """Hits and wounds of spells against enumerated dice, and fractions computed by hand."""
 
 from fractions import Fraction as F
-from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.engine.enumeration import binomial
+from tests.engine.enumeration import binomial, chain, conflagration
 from wfb_gym.rules.damage import (
     ModelHit,
     hit_chance,
@@ -35,22 +34,6 @@ def assert_is(pmf: Floats, exact: list[F]) -> None:
     assert len(pmf) == len(exact)
     assert pmf == pytest.approx([float(chance) for chance in exact], rel=1e-12, abs=0)
     assert pmf.sum() == pytest.approx(1, abs=1e-12)
-
-
-@cache
-def chain(hits: int) -> F:
-    """Return the probability that the chain adds exactly that many hits, pair of dice by pair."""
-    if hits < 0:
-        return F(0)
-    ways = F(0)
-    for caster, opponent in product(D6, D6):
-        ways += chain(hits - caster) if caster > opponent else F(hits == 0)
-    return ways / 36
-
-
-@cache
-def conflagration(hits: int) -> F:
-    return sum((chain(hits - die) for die in D6), F(0)) / 6
 
 
 def test_chain_adds_the_casters_die_while_it_is_higher_and_is_cut_where_it_is_negligible() -> None:
@@ -118,14 +101,8 @@ def test_three_dice_a_hit(strength: int, toughness: int, armour: int, ward: int)
 
 
 def test_saves_that_are_not_allowed() -> None:
-    armoured, warded = ModelHit(4, 3, 2, NONE), ModelHit(4, 3, NONE, 4)
-    for hit, wounds in (
-        (armoured, 0),
-        (armoured._replace(armour_allowed=False), 1),
-        (warded, 0),
-        (warded._replace(ward_allowed=False), 1),
-    ):
-        assert wounds_of_dice([6, 6, 6], hit) == wounds
+    assert wounds_of_dice([6, 6, 6], ModelHit(4, 3, 2, NONE, armour_allowed=False)) == 1
+    assert wounds_of_dice([6, 6, 6], ModelHit(4, 3, NONE, 4, ward_allowed=False)) == 1
     assert hit_chance(ModelHit(4, 3, 2, 4, armour_allowed=False, ward_allowed=False)) == F(2, 3)
 
 

@@ -36,17 +36,12 @@ def test_armour_is_worsened_by_strength_and_never_better_than_two(
     assert armour_needed(save, strength) == needed
 
 
-@pytest.mark.parametrize(
-    ("dice", "strength", "armour", "ward", "allowed", "wounds"),
-    [
-        ((6, 1, 1), 3, 1, 1, True, True),  # a 1 never saves
-        ((6, 2, 1), 3, 1, NONE, True, False),
-        ((6, 1, 2), 3, NONE, 1, True, False),
-        ((6, 6, 4), 10, NONE, 4, True, False),  # Strength does not modify a ward save
-        ((6, 6, 4), 10, 2, 4, False, False),
-        ((6, 6, 3), 10, 2, 4, False, True),
-    ],
-)
+@pytest.mark.parametrize(("dice", "strength", "armour", "ward", "allowed", "wounds"), [
+    ((6, 1, 1), 3, 1, 1, True, True),  # a 1 never saves
+    ((6, 2, 1), 3, 1, NONE, True, False), ((6, 1, 2), 3, NONE, 1, True, False),
+    ((6, 6, 4), 10, NONE, 4, True, False),  # Strength does not modify a ward save
+    ((6, 6, 4), 10, 2, 4, False, False), ((6, 6, 3), 10, 2, 4, False, True),
+])  # fmt: skip
 def test_saves_of_a_hit_on_toughness_3(
     dice: tuple[int, int, int], strength: int, armour: int, ward: int, allowed: bool, wounds: bool
 ) -> None:

@@ -11,19 +11,13 @@ HORRORS: Data = {
 }  # fmt: skip
 BOLT: Data = {"name": "Bolt", "casting_value": 8, "worth": 40.0}
 MISSILE: Data = {
-    "target": "enemy_unit",
-    "range_inches": 24,
-    "sight": True,
-    "missile": True,
+    "target": "enemy_unit", "range_inches": 24, "sight": True, "missile": True,
     "damage": {"hits": "D6", "strength": 4},
-}
+}  # fmt: skip
 CURSE: Data = {
-    "name": "Curse",
-    "casting_value": 7,
-    "duration": "remains_in_play",
-    "target": "enemy_unit",
+    "name": "Curse", "casting_value": 7, "duration": "remains_in_play", "target": "enemy_unit",
     "worth": {"points_per_phase": 5},
-}
+}  # fmt: skip
 ZAP: Data = {"name": "Zap", "target": "enemy_unit", "damage": {"hits": "1", "strength": 6}}
 WARD: Data = {"name": "Ward", "casting_value": 7, "worth": 0, "duration": "remains_in_play"}
 

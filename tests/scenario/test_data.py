@@ -203,8 +203,7 @@ def edited_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 def test_archmage_duel_is_frozen() -> None:
     assert packed_digest("archmage-duel") == FROZEN
-    scenario = load_scenario("archmage-duel")
-    assert None not in scenario.rules.model_dump().values()
+    assert None not in load_scenario("archmage-duel").rules.model_dump().values()
 
 
 def test_edits_of_bundled_data_change_all_scenarios_but_archmage_duel(

@@ -42,12 +42,10 @@ def test_only_spells_in_play_pay_by_phase_and_none_is_worth_far_more_than_anothe
             assert 4 <= points <= 60, spell.name
 
 
-COMET = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
-
-
 def test_the_caster_and_points_have_no_combat_condition() -> None:
+    comet = {"hits": "2D6", "strength": 4, "delayed": True, "radius": "D6 per marker"}
     row: dict[str, Any]
-    for row in ({"target": "caster"}, {"target": "player"}, {"target": "point", "damage": COMET}):
+    for row in ({"target": "caster"}, {"target": "player"}, {"target": "point", "damage": comet}):
         effect = validate(SpellEffect, {"worth": {"points": 5.0}, **row}, "spell")
         assert effect.engaged == "either"
 
@@ -59,18 +57,13 @@ LORE_ROW = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"kind": "magic_missile"}, 'missile: expected true for kind = "magic_missile"'),
-        ({"confidence": "approximate"}, "note: expected the printed effect"),
-        ({"worth": {"points": 5.0}}, "worth.reason: expected a reason, as the worth"),
-        (
-            {"worth": {"points_per_phase": 5.0, "reason": "A guess."}},
-            "worth: expected no worth per phase except for",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"kind": "magic_missile"}, 'missile: expected true for kind = "magic_missile"'),
+    ({"confidence": "approximate"}, "note: expected the printed effect"),
+    ({"worth": {"points": 5.0}}, "worth.reason: expected a reason, as the worth"),
+    ({"worth": {"points_per_phase": 5.0, "reason": "A guess."}},
+     "worth: expected no worth per phase except for"),
+])  # fmt: skip
 def test_rows_of_a_lore_that_are_rejected(changes: Mapping[str, Any], message: str) -> None:
     assert validate(LoreSpell, LORE_ROW, "lores.toml").worth is not None
     with pytest.raises(ScenarioError, match=rf"^lores\.toml: {re.escape(message)}"):

@@ -2,35 +2,26 @@
 
 import pytest
 
-from tests.scenario.documents import Data, scenario
+from tests.scenario.documents import scenario
 from wfb_gym.scenario.rulesets import bundled_miscast_table, bundled_miscast_tables
 
 
-@pytest.mark.parametrize(
-    ("wizard", "army", "rules", "expected"),
-    [
-        ({}, {}, {}, "6e"),
-        ({}, {}, {"miscast_table": "7e"}, "7e"),
-        ({}, {"miscast_table": "gut-magic"}, {"miscast_table": "7e"}, "gut-magic"),
-        (
-            {"miscast_table": "daemons"},
-            {"miscast_table": "gut-magic"},
-            {"miscast_table": "7e"},
-            "daemons",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("of_wizard", "of_army", "of_rules", "expected"), [
+    (None, None, None, "6e"), (None, None, "7e", "7e"),
+    (None, "gut-magic", "7e", "gut-magic"), ("daemons", "gut-magic", "7e", "daemons"),
+])  # fmt: skip
 def test_a_wizards_table_precedes_his_armys_and_the_rulesets(
-    wizard: Data, army: Data, rules: Data, expected: str
+    of_wizard: str | None, of_army: str | None, of_rules: str | None, expected: str
 ) -> None:
     other = {"wizards": [{"name": "Otto", "level": 1}]}
-    wizards = [{"name": "Anna", "level": 1, **wizard}]
-    battle = scenario(other, keys={"rules": rules}, wizards=wizards, **army)
+    wizards = [{"name": "Anna", "level": 1, "miscast_table": of_wizard}]
+    keys = {"rules": {"miscast_table": of_rules}}
+    battle = scenario(other, keys=keys, wizards=wizards, miscast_table=of_army)
     anna, otto = battle.caster.wizards[0], battle.dispeller.wizards[0]
-    of_rules = rules.get("miscast_table", "6e")
+    of_otto = of_rules or "6e"
     assert battle.miscast_table_of(battle.caster, anna) == expected
-    assert battle.miscast_table_of(battle.dispeller, otto) == of_rules
-    assert list(battle.miscast_tables_in_use) == list(dict.fromkeys([of_rules, expected]))
+    assert battle.miscast_table_of(battle.dispeller, otto) == of_otto
+    assert list(battle.miscast_tables_in_use) == list(dict.fromkeys([of_otto, expected]))
     assert battle.miscast_tables_in_use[expected] == bundled_miscast_table(expected)
 
 
@@ -48,13 +39,10 @@ def test_daemons_read_a_three_as_a_two() -> None:
     assert {row.source for row in daemons} == {"ours"}
 
 
-@pytest.mark.parametrize(
-    ("name", "hits"),
-    [
-        ("6e", [(10, True), (10, True), (4, False), (6, False)]),
-        ("7e", [(10, False), (6, False), (6, False), (2, False), (4, False), (8, False)]),
-    ],
-)
+@pytest.mark.parametrize(("name", "hits"), [
+    ("6e", [(10, True), (10, True), (4, False), (6, False)]),
+    ("7e", [(10, False), (6, False), (6, False), (2, False), (4, False), (8, False)]),
+])  # fmt: skip
 def test_strengths_and_saves_of_the_hits(name: str, hits: list[tuple[int, bool]]) -> None:
     rows = bundled_miscast_table(name).rows
     effects = [effect.model_dump() for row in rows for effect in row.effects]

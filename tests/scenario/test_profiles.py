@@ -31,10 +31,9 @@ def test_a_character_whose_profile_is_mounted_is_a_rider() -> None:
         assert (profile.troop == "cavalry") == (narrow < deep), profile.name
 
 
-@pytest.mark.parametrize(
-    ("keys", "points"),
-    [({"level": 1}, 60.0), ({"level": 2}, 95.0), ({"level": 4, "points": 9}, 9.0)],
-)
+@pytest.mark.parametrize(("keys", "points"), [
+    ({"level": 1}, 60.0), ({"level": 2}, 95.0), ({"level": 4, "points": 9}, 9.0),
+])  # fmt: skip
 def test_a_wizard_has_the_cost_of_his_level_unless_it_is_given(keys: Data, points: float) -> None:
     mage = scenario(wizards=[{"profile": "Battle Wizard", **keys}]).caster.wizards[0]
     assert (mage.name, mage.points, mage.wounds) == ("Battle Wizard", points, 2)
@@ -64,26 +63,18 @@ def test_a_name_is_in_one_list_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(profiles, "bundled_armies", lambda: ("one", "two"))
     with pytest.raises(ScenarioError) as caught:
         profiles._by_name("units", [[halberdiers], [halberdiers]])
-    assert str(caught.value) == (
-        "armies/two.toml: units[0].name: expected a name that no other profile has, "
-        'found "Halberdiers"'
-    )
+    expected = 'expected a name that no other profile has, found "Halberdiers"'
+    assert str(caught.value) == f"armies/two.toml: units[0].name: {expected}"
 
 
 def test_an_unknown_profile_hides_no_other_mistake_of_its_table() -> None:
-    wizard = {
-        "profile": "Grand Wizard",
-        "level": 7,
-        "spells": [{"name": "Fire Bal", "worth": "20", "casting_value": 99}],
-    }
+    spell = {"name": "Fire Bal", "worth": "20", "casting_value": 99}
+    wizard = {"profile": "Grand Wizard", "level": 7, "spells": [spell]}
     unit = {"profile": "Dire Wolfs", "models": "5"}
     with pytest.raises(ScenarioError) as caught:
         scenario(wizards=[wizard], units=[unit])
     assert [problem.key for problem in caught.value.problems] == [
-        "caster.wizards[0].profile",
-        "caster.wizards[0].level",
-        "caster.wizards[0].spells[0].casting_value",
-        "caster.wizards[0].spells[0].worth",
-        "caster.units[0].profile",
-        "caster.units[0].models",
-    ]
+        "caster.wizards[0].profile", "caster.wizards[0].level",
+        "caster.wizards[0].spells[0].casting_value", "caster.wizards[0].spells[0].worth",
+        "caster.units[0].profile", "caster.units[0].models",
+    ]  # fmt: skip

@@ -60,18 +60,13 @@ def test_all_but_the_dead_flee_with_their_unit(status: str, is_fleeing: bool) ->
     assert army.companions(army.units[0]) == (army.wizards[:1] if is_fleeing else ())
 
 
-@pytest.mark.parametrize(
-    ("of_unit", "of_wizard", "of_other"),
-    [(True, False, False), (False, True, False), (False, False, True)],
-)
-def test_a_unit_and_those_in_it_fight_together(
-    of_unit: bool, of_wizard: bool, of_other: bool
-) -> None:
+@pytest.mark.parametrize("fighter", ["Boyz", "Anna", "Berta"])
+def test_a_unit_and_those_in_it_fight_together(fighter: str) -> None:
     army = scenario(
-        units=[unit(in_combat=of_unit), unit(name="Others")],
+        units=[unit(in_combat=fighter == "Boyz"), unit(name="Others")],
         wizards=[
-            wizard(unit="Boyz", in_combat=of_wizard),
-            wizard(name="Berta", unit="Boyz", in_combat=of_other),
+            wizard(unit="Boyz", in_combat=fighter == "Anna"),
+            wizard(name="Berta", unit="Boyz", in_combat=fighter == "Berta"),
             wizard(name="Carla"),
             wizard(name="Dora", in_combat=True),
         ],
@@ -80,56 +75,35 @@ def test_a_unit_and_those_in_it_fight_together(
     assert [army.is_engaged(who) for who in army.characters] == [True, True, False, True]
 
 
-FIRE = {"lore": "Fire"}
-CASTER = wizard(daemon_unit="Horrors")
-
-
-ENEMIES = {"side": "enemy", "models": 2}
+ENEMIES, OWN = {"side": "enemy", "models": 2}, {"side": "own", "models": 1}
 GUARDS = {**ENEMIES, "toughness": 5, "ward_save": 4, "points": 9}
 TROLLS = unit(name="Trolls", models=4, toughness=5, wounds=3, points=50)
-DAEMONS = {"wizards": [CASTER]}
+HERO = {"heroes": [{"name": "H", "unit": "Boyz"}]}
+DAEMONS = {"wizards": [wizard(daemon_unit="Horrors")]}
+BOY = ContactGroup(0, 0, 3, 4, 6, None, 5.0, 1)
 HORROR = ContactGroup(0, 0, 3, 3, None, None, 15.0, 1)
 
 
-@pytest.mark.parametrize(
-    ("dispeller", "caster", "contacts"),
-    [
-        (  # listed models are taken as given
-            {},
-            {"wizards": [wizard(base_contact=[GUARDS])]},
-            [ContactGroup(1, None, 2, 5, None, 4, 9.0, 1)],
-        ),
-        (  # models of a unit are like its others
-            {"units": [BOYZ, TROLLS]},
-            {"wizards": [wizard(base_contact=[{**ENEMIES, "unit": "Trolls"}])]},
-            [ContactGroup(1, 1, 2, 5, 6, None, 50.0, 3)],
-        ),
-        (  # a character in a unit touches three models
-            {},
-            {"units": [BOYZ], "heroes": [{"name": "H", "unit": "Boyz"}]},
-            [ContactGroup(0, 0, 3, 4, 6, None, 5.0, 1)],
-        ),
-        (
-            {},
-            {"units": [unit(models=2)], "heroes": [{"name": "H", "unit": "Boyz"}]},
-            [ContactGroup(0, 0, 2, 4, 6, None, 5.0, 1)],
-        ),
-        (  # a list replaces the unit's models
-            {},
-            {
-                "units": [BOYZ],
-                "wizards": [wizard(unit="Boyz", base_contact=[{"side": "own", "models": 1}])],
-            },
-            [ContactGroup(0, None, 1, 3, None, None, 5.0, 1)],
-        ),
-        # the focal model of Daemons does not touch itself
-        ({}, {"units": [HORRORS], **DAEMONS}, [HORROR]),
-        ({}, {"units": [{**HORRORS, "models": 3}], **DAEMONS}, [HORROR._replace(models=2)]),
-        ({}, {"units": [{**HORRORS, "models": 1}], **DAEMONS}, []),
-        ({}, {"wizards": [wizard()]}, []),
-        ({}, {"units": [BOYZ], "wizards": [wizard(unit="Boyz", status="dead")]}, []),
-    ],
-)
+@pytest.mark.parametrize(("dispeller", "caster", "contacts"), [
+    # listed models are taken as given
+    ({}, {"wizards": [wizard(base_contact=[GUARDS])]},
+     [ContactGroup(1, None, 2, 5, None, 4, 9.0, 1)]),
+    # models of a unit are like its others
+    ({"units": [BOYZ, TROLLS]}, {"wizards": [wizard(base_contact=[{**ENEMIES, "unit": "Trolls"}])]},
+     [ContactGroup(1, 1, 2, 5, 6, None, 50.0, 3)]),
+    # a character in a unit touches three models
+    ({}, {"units": [BOYZ], **HERO}, [BOY]),
+    ({}, {"units": [unit(models=2)], **HERO}, [BOY._replace(models=2)]),
+    # a list replaces the unit's models
+    ({}, {"units": [BOYZ], "wizards": [wizard(unit="Boyz", base_contact=[OWN])]},
+     [ContactGroup(0, None, 1, 3, None, None, 5.0, 1)]),
+    # the focal model of Daemons does not touch itself
+    ({}, {"units": [HORRORS], **DAEMONS}, [HORROR]),
+    ({}, {"units": [{**HORRORS, "models": 3}], **DAEMONS}, [HORROR._replace(models=2)]),
+    ({}, {"units": [{**HORRORS, "models": 1}], **DAEMONS}, []),
+    ({}, {"wizards": [wizard()]}, []),
+    ({}, {"units": [BOYZ], "wizards": [wizard(unit="Boyz", status="dead")]}, []),
+])  # fmt: skip
 def test_models_in_base_contact(
     dispeller: Data, caster: Data, contacts: list[ContactGroup]
 ) -> None:
@@ -137,20 +111,20 @@ def test_models_in_base_contact(
 
 
 def test_models_in_contact_with_the_second_army() -> None:
-    battle = scenario({"units": [BOYZ], "heroes": [{"name": "H", "unit": "Boyz"}]})
+    battle = scenario({"units": [BOYZ], **HERO})
     assert battle.contacts_of(1, 0) == (ContactGroup(1, 0, 3, 4, 6, None, 5.0, 1),)
 
 
-@pytest.mark.parametrize(
-    ("keys", "drawn"),
-    [
-        ({"level": 1, **FIRE}, 1),
-        ({"level": 3, **FIRE, "items": ["Silver Wand"]}, 4),
-        ({"level": 4, **FIRE, "items": ["Silver Wand", "Spell Familiar"]}, 6),
-        ({"level": 4, **FIRE, "items": ["Silver Wand", "Silver Wand", "Spell Familiar"]}, 6),
-        ({"level": 2, "spells": [WARD], "items": ["Silver Wand"]}, 0),
-    ],
-)
+FIRE = {"lore": "Fire"}
+
+
+@pytest.mark.parametrize(("keys", "drawn"), [
+    ({"level": 1, **FIRE}, 1),
+    ({"level": 3, **FIRE, "items": ["Silver Wand"]}, 4),
+    ({"level": 4, **FIRE, "items": ["Silver Wand", "Spell Familiar"]}, 6),
+    ({"level": 4, **FIRE, "items": ["Silver Wand", "Silver Wand", "Spell Familiar"]}, 6),
+    ({"level": 2, "spells": [WARD], "items": ["Silver Wand"]}, 0),
+])  # fmt: skip
 def test_a_wizard_rolls_one_spell_a_level_and_those_of_his_items(keys: Data, drawn: int) -> None:
     battle = scenario(wizards=[wizard(**keys)])
     assert battle.spells_drawn(battle.caster.wizards[0]) == drawn
@@ -177,15 +151,12 @@ def test_blocking_of_sight_follows_from_the_kind_unless_it_is_given(
     assert field.terrain[0].blocks_sight is blocks
 
 
-@pytest.mark.parametrize(
-    ("army", "place"),
-    [
-        ({"units": [unit(position=[30, 20.5])]}, (30.0, 20.5)),
-        ({"wizards": [wizard(position=[30, 20])]}, (30.0, 20.0)),
-        ({"units": [unit(position=[30, 20])], "wizards": [wizard(unit="Boyz")]}, None),
-        ({"wizards": [wizard(status="dead")]}, None),
-    ],
-)
+@pytest.mark.parametrize(("army", "place"), [
+    ({"units": [unit(position=[30, 20.5])]}, (30.0, 20.5)),
+    ({"wizards": [wizard(position=[30, 20])]}, (30.0, 20.0)),
+    ({"units": [unit(position=[30, 20])], "wizards": [wizard(unit="Boyz")]}, None),
+    ({"wizards": [wizard(status="dead")]}, None),
+])  # fmt: skip
 def test_pieces_have_a_position_unless_they_are_in_a_unit_or_off_the_table(
     army: Data, place: tuple[float, float] | None
 ) -> None:

@@ -135,11 +135,8 @@ class Oracle:
         armies = self.armies
         every = ((a, s, spell) for a in (0, 1) for s, spell in enumerate(armies[a].spells))
         in_play = frozenset((a, s) for a, s, spell in every if spell.in_play)
-        scrolls, stones = (
-            (armies[0].scrolls, armies[1].scrolls),
-            (armies[0].stones, armies[1].stones),
-        )
-        return self._begin(0, in_play, scrolls, stones)
+        scrolls = armies[0].scrolls, armies[1].scrolls
+        return self._begin(0, in_play, scrolls, (armies[0].stones, armies[1].stones))
 
     def _begin(self, phase: int, in_play: Names, scrolls: tuple[int, int], stones: Stones) -> F:
         """Begin a phase: dice are generated; spells of one turn end at their owner's turn."""
@@ -366,13 +363,10 @@ def spell_document(index: int, each: Spell) -> Data:
 
 
 END_TO_END = [
-    (3, 3, 8, True, F(6985, 15552)),
-    (3, 3, 8, False, F(65, 144)),
-    (4, 4, 11, True, F(257425, 559872)),
-    (4, 4, 11, False, F(261001, 559872)),
+    (3, 3, 8, True, F(6985, 15552)), (3, 3, 8, False, F(65, 144)),
+    (4, 4, 11, True, F(257425, 559872)), (4, 4, 11, False, F(261001, 559872)),
     (2, 2, 5, True, F(565, 1296)),
-    (3, 2, 8, True, F(155, 216)),
-    (3, 2, 8, False, F(1405, 1944)),
-]
+    (3, 2, 8, True, F(155, 216)), (3, 2, 8, False, F(1405, 1944)),
+]  # fmt: skip
 """Power dice, dispel dice, casting value, whether two 6s dispel: the probability that a spell takes
 effect if both throw all their dice."""

@@ -85,7 +85,6 @@ def value_of(tree: PublicTree) -> float:
     ours, theirs = (each.matrix() for each in own)
     # The other army's best response is the dual: the maximum of f'q with F'q at most the points of
     # each of its sequences, over our sequences x.
-
     answers = len(own[1].right)
     most = linprog(
         np.concatenate([np.zeros(own[0].count), -np.array(own[1].right)]),

@@ -34,22 +34,17 @@ def rows(*effects: tuple[int, int, list[Data]]) -> Data:
     return {"miscast_tables": {"house": house}, "rules": {"miscast_table": "house"}}
 
 
-def duel(**keys: Any) -> Scenario:
-    """Return a wizard with two spells and three dice against two dice and a scroll."""
+def duel(power: int = 3, dispel: int = 2) -> Scenario:
+    """Return a wizard with two spells and these power dice against dispel dice and a scroll."""
     mage = wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0))
-    reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=2)
-    return scenario(army(mage, power_dice=3), reader, **keys)
+    reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=dispel)
+    return scenario(army(mage, power_dice=power), reader)
 
 
 def perhaps_a_scroll(chance: float) -> Scenario:
     """Return a scenario in which a scroll has this probability; dice answer all spells but one."""
     sets = kinds([], [SCROLL], weights=[1.0 - chance, chance])
     return hidden_scenario(dispeller=sets, casts={"power_dice": 5})
-
-
-def with_scrolls(count: int) -> Scenario:
-    """Return the same scenario with this number of scrolls that both players know of."""
-    return hidden_scenario(answers={"items": [SCROLL] * count}, casts={"power_dice": 5})
 
 
 def _bolts(*wizards: Data, dice: int = 3, **keys: Any) -> Data:

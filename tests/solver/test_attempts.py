@@ -19,15 +19,12 @@ def solved(duel: Duel, *spells: Data) -> float:
     return solver.solve(scenario_from_dict(document)).value
 
 
-@pytest.mark.parametrize("phases", [1, 3])
-def test_a_spell_with_several_casts_is_worth_as_many_equal_spells(phases: int) -> None:
-    casts = 3 if phases == 1 else 2
-    duel = Duel(
-        Army((2, 1), (BOLT,) * casts + (DART,), 5 if phases == 1 else 2),
-        Army(dispel=2, scrolls=1),
-        miscasts=HARSH,
-        phases=phases,
-    )
+@pytest.mark.parametrize(("phases", "casts", "power"), [(1, 3, 5), (3, 2, 2)])
+def test_a_spell_with_several_casts_is_worth_as_many_equal_spells(
+    phases: int, casts: int, power: int
+) -> None:
+    caster = Army((2, 1), (*[BOLT] * casts, DART), power)
+    duel = Duel(caster, Army(dispel=2, scrolls=1), miscasts=HARSH, phases=phases)
     bolt = {"name": "Bolt", "casting_value": 7, "worth": 30.0, "casts": casts}
     assert solved(duel, bolt) == pytest.approx(float(value(duel)), abs=1e-9)
 
@@ -35,7 +32,7 @@ def test_a_spell_with_several_casts_is_worth_as_many_equal_spells(phases: int) -
 @pytest.mark.parametrize("phases", [1, 2])
 def test_a_spell_with_several_casting_values_is_solved(phases: int) -> None:
     low, high = Spell(0, 4, 10, attempt=1), Spell(0, 9, 45, attempt=1)
-    caster = Army((2, 1), (low, high, Spell(0, 7, 30), DART), 4)
+    caster = Army((2, 1), (low, high, BOLT, DART), 4)
     duel = Duel(caster, Army(dispel=2, scrolls=1), miscasts=HARSH, phases=phases)
     raised = {"name": "Raise", "casting_value": 4, "worth": 10.0}
     raised["alternatives"] = [{"casting_value": 9, "worth": 45.0}]

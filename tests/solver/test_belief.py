@@ -11,16 +11,9 @@ from wfb_gym.scenario import Scenario
 from wfb_gym.solver import HiddenGame, TooLarge, solve, solve_hidden, value_by_belief
 from wfb_gym.solver.belief import _lower_hull, _without_straight
 
-from .small import perhaps_a_scroll, scenario, with_scrolls
+from .small import perhaps_a_scroll, scenario
 
 EXACT = 1e-9
-
-
-def test_at_0_and_1_the_belief_is_knowledge() -> None:
-    found = value_by_belief(perhaps_a_scroll(0.5))
-    known = [solve(with_scrolls(count)).value for count in (0, 1)]
-    assert found.values[[0, -1]] == pytest.approx(known, abs=EXACT)
-    assert (found.chances[0], found.chances[-1]) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +50,7 @@ def test_it_falls_or_rises_with_the_chance_of_an_item(secret: Any, sign: float) 
     assert (sign * np.diff(slopes) < 0.0).all()
 
 
-def test_it_finds_the_value_also_with_too_many_histories() -> None:
+def test_it_is_exact_at_0_and_1_also_with_too_many_histories() -> None:
     mage = wizard(4, *(spell(f"Spell {k}", 4 + k, 10.0 + 9.0 * k) for k in range(5)))
 
     def of_spells(**keys: Any) -> Scenario:
@@ -69,6 +62,7 @@ def test_it_finds_the_value_also_with_too_many_histories() -> None:
     found = value_by_belief(secret, max_bytes=512 << 20)
     known = [solve(of_spells(items=[SCROLL] * count)).value for count in (0, 1)]
     assert found.values[[0, -1]] == pytest.approx(known, abs=EXACT)
+    assert (found.chances[0], found.chances[-1]) == (0.0, 1.0)
     assert found.at(0.5) < np.mean(known)
 
 

@@ -12,7 +12,6 @@ from tests.support.batches import states_of
 from tests.support.builders import army, miscast, spell, wizard
 from tests.support.hidden import LUCK, SCROLL, STONE, hidden_scenario, kinds, scenarios
 from wfb_gym import solver
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node
 from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
@@ -20,7 +19,7 @@ from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.solver import HiddenGame, TooLarge, public_tree, regret_matching, solve, solve_hidden
 from wfb_gym.solver.public_tree import PublicExpansion
 
-from .small import scenario, uniform
+from .small import scenario, start, uniform
 
 SCENARIOS = {
     name: each for name, each in scenarios().items() if name not in ("two phases", "in play")
@@ -81,9 +80,8 @@ def test_the_value_is_that_of_a_linear_programme(secret: Scenario | int, gap: fl
 
 def test_without_secrets_it_has_the_value_of_open_items() -> None:
     known = hidden_scenario(answers={"items": [SCROLL]}, casts={"items": [STONE]})
-    one = hidden_scenario(dispeller=kinds([SCROLL]), caster=kinds([STONE]))
     value = pytest.approx(solve(known).value, abs=1e-9)
-    found = solve_hidden(one)
+    found = solve_hidden(hidden_scenario(dispeller=kinds([SCROLL]), caster=kinds([STONE])))
     assert found.game.tree.counts[0] == 1
     assert found.lower == found.upper == value
     assert solve_hidden(known).value == value
@@ -166,7 +164,7 @@ def test_a_grade_needs_a_whole_tree_and_a_strategy() -> None:
 
 def test_a_game_may_start_later() -> None:
     secret = SCENARIOS["a scroll or none"]
-    battle, sizes = Battle(pack(secret)), [len(HiddenGame(secret).tree.arrays.mover)]
+    battle, sizes = start(secret), [len(HiddenGame(secret).tree.arrays.mover)]
     while battle.node == Node.DEAL:
         battle.resolve(0)
     for moves in ([], [battle.legal_actions()[-1]]):
@@ -180,8 +178,7 @@ def test_histories_do_not_depend_on_the_size_of_batches(monkeypatch: pytest.Monk
     for size in (public_tree._AT_ONCE, 7):
         monkeypatch.setattr(public_tree, "_AT_ONCE", size)
         game = HiddenGame(SCENARIOS["a scroll or none"])
-        nodes = np.arange(len(game.tree.arrays.mover))
-        found.append(game.histories.at(nodes).tobytes())
+        found.append(game.histories.at(np.arange(len(game.tree.arrays.mover))).tobytes())
     assert len(game.tree.parts) > 5
     assert found[0] == found[1]
 

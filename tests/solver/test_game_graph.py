@@ -9,18 +9,17 @@ import pytest
 from numba.core import config
 
 from tests.support.batches import states_of
-from tests.support.builders import army, spell, wizard
 from wfb_gym._records import new_records
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.keys import hash_of
 from wfb_gym.packing import pack
-from wfb_gym.scenario import Scenario, load_scenario
+from wfb_gym.scenario import load_scenario
 from wfb_gym.solver import backward_induction, game_graph, graph_arrays, node_index
 from wfb_gym.solver.game_graph import GameGraph, TooLarge
 from wfb_gym.solver.graph_arrays import GraphStatus, SweepMode
 from wfb_gym.solver.solution import Solution
 
-from .small import ROOM, duel, everywhere, explored, scenario, small, start
+from .small import ROOM, duel, everywhere, explored, small, start
 
 SOME = ("a duel", "several wizards", "two phases", "a re-roll of one die", "dice of one's own")
 
@@ -105,13 +104,9 @@ def test_an_interrupted_search_resumes(after: int, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("threads", "room"),
-    [
-        (1, 3_000),
-        (1, 50_000),
-        pytest.param(3, 20_000, marks=THREADED),
-        pytest.param(3, 50_000, marks=[THREADED, pytest.mark.slow]),
-    ],
-)
+    [(1, 3_000), (1, 50_000), pytest.param(3, 20_000, marks=THREADED),
+     pytest.param(3, 50_000, marks=[THREADED, pytest.mark.slow])],
+)  # fmt: skip
 def test_a_search_over_the_limit_continues_with_a_higher_one(
     threads: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,23 +139,18 @@ def test_a_search_needs_exactly_the_memory_of_its_arrays(monkeypatch: pytest.Mon
 
 
 def test_unreachable_positions_are_solved_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_dice(power: int, dispel: int) -> Scenario:
-        mage = wizard(2, spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0))
-        reader = army(wizard(1, items=["Dispel Scroll"]), dispel_dice=dispel)
-        return scenario(army(mage, power_dice=power), reader)
-
     tiny(monkeypatch)
-    positions, _ = explored(with_dice(2, 1), merging=True)
-    solution = Solution(with_dice(2, 1), positions, 0.0)
+    positions, _ = explored(duel(2, 1), merging=True)
+    solution = Solution(duel(2, 1), positions, 0.0)
     before = positions.size
     for power, dispel in ((5, 1), (2, 9), (4, 4)):
-        asked, battle = Battle(positions.packed), start(with_dice(power, dispel))
+        asked, battle = Battle(positions.packed), start(duel(power, dispel))
         asked.state.power, asked.state.dispel = power, dispel
-        expected, root = explored(with_dice(power, dispel), merging=True)
+        expected, root = explored(duel(power, dispel), merging=True)
         assert solution.value_of(asked) == pytest.approx(expected.values[root], abs=1e-12)
         assert solution.best_action(asked) == expected.chosen[expected.find(battle.state)]
     assert positions.size > before
-    first, root = explored(with_dice(2, 1), merging=False)
+    first, root = explored(duel(2, 1), merging=False)
     assert solution.value == pytest.approx(first.values[root], abs=1e-12)
     _check_order(positions, Battle(positions.packed))
 
@@ -264,11 +254,9 @@ def test_lanes_do_not_touch_one_another() -> None:
     lowest, uniform = np.zeros(length), np.repeat(1.0 / positions.counts, positions.counts)
     lowest[positions.offsets()[:-1][positions.counts > 0]] = 1.0
     plays = [
-        (SweepMode.GIVEN, SweepMode.GIVEN),
-        (SweepMode.GIVEN, SweepMode.OPTIMAL),
-        (SweepMode.UNIFORM, SweepMode.GIVEN),
-        (SweepMode.OPTIMAL, SweepMode.UNIFORM),
-    ]
+        (SweepMode.GIVEN, SweepMode.GIVEN), (SweepMode.GIVEN, SweepMode.OPTIMAL),
+        (SweepMode.UNIFORM, SweepMode.GIVEN), (SweepMode.OPTIMAL, SweepMode.UNIFORM),
+    ]  # fmt: skip
     weights = np.stack([lowest, uniform, lowest])
     together, picked = positions.sweep(plays, weights)
     for lane, play in enumerate(plays):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -60,9 +60,8 @@ class Case:
 
     def score(self, policy: Policy) -> float:
         """Return OpenSpiel's points of the first army if both armies play `policy`."""
-        root = self.game.new_initial_state()
         points: np.ndarray[tuple[int], np.dtype[np.float64]]
-        points = expected_game_score.policy_value(root, [policy, policy])
+        points = expected_game_score.policy_value(self.game.new_initial_state(), [policy, policy])
         assert points[0] == -points[1]
         return float(points[0]) * POINTS_PER_UTILITY
 
@@ -150,13 +149,9 @@ def agrees(name: str, choices: Choices, caster: str | Mover, dispeller: str | Mo
     here, solved = case(name), solution(name)
     game = here.scenario
     policy = ByPosition(here.game, choices)
-
-    def close(points: float) -> object:
-        return pytest.approx(points, abs=1e-9)
-
+    close = partial(pytest.approx, abs=1e-9)
     assert solver.evaluate(game, caster, dispeller) == close(here.score(policy))
-    worst = here.answered(policy, 0)
-    best = here.answered(policy, 1)
+    worst, best = here.answered(policy, 0), here.answered(policy, 1)
     against_caster = solver.best_response(game, caster, 0)
     against_dispeller = solver.best_response(game, dispeller, 1)
     assert against_caster.value == close(worst)
@@ -190,12 +185,9 @@ def test_drawn_policies(name: str, draw: Callable[[Atlas, int], Choices]) -> Non
 @EACH
 @pytest.mark.parametrize(
     ("player", "kind", "epsilon"),
-    [
-        ("greedy", Scripted.GREEDY, 0.0),
-        ("veteran", Scripted.VETERAN, 0.0),
-        ("veteran:0.25", Scripted.VETERAN, 0.25),
-    ],
-)
+    [("greedy", Scripted.GREEDY, 0.0), ("veteran", Scripted.VETERAN, 0.0),
+     ("veteran:0.25", Scripted.VETERAN, 0.25)],
+)  # fmt: skip
 def test_scripted_players(name: str, player: str, kind: Scripted, epsilon: float) -> None:
     agrees(name, scripted(case(name).atlas, kind, epsilon), player, player)
 

@@ -12,32 +12,27 @@ from wfb_gym.scenario import scenario_from_dict
 from .oracle import ONE_TURN, REMAINS, Army, Duel, Effect, Row, Spell, scenario, value
 
 HARSH: tuple[Row, ...] = (
-    (2, 4, (("points_lost", 30), ("phase_ends", 0))),
-    (5, 7, (("locked", 0),)),
-    (8, 9, (("dice_lost", 0),)),
-    (10, 10, (("points_lost", 5), ("casting_ends", 0))),
-    (11, 12, ()),
-)
+    (2, 4, (("points_lost", 30), ("phase_ends", 0))), (5, 7, (("locked", 0),)),
+    (8, 9, (("dice_lost", 0),)), (10, 10, (("points_lost", 5), ("casting_ends", 0))), (11, 12, ()),
+)  # fmt: skip
 BOLT, BLAST, DART = Spell(0, 7, 30), Spell(0, 9, 45), Spell(1, 4, 12)
 SHIELD = Spell(0, 6, 5, REMAINS, 8)
 OLD_SHIELD = Spell(0, 6, 5, REMAINS, 8, in_play=True)
 OLD_HEX = Spell(0, 8, 0, REMAINS, 9, in_play=True)
 OLD_FOG = Spell(0, 5, 0, ONE_TURN, 7, in_play=True)
+STRONG = Army((4,), (Spell(0, 13, 80), BLAST), 4)
+READER = Army(dispel=2, scrolls=1)
 
 DUELS = {
-    "a scroll": Duel(Army((2,), (BOLT,), 3), Army(dispel=2, scrolls=1)),
+    "a scroll": Duel(Army((2,), (BOLT,), 3), READER),
     "two scrolls and two wizards": Duel(
         Army((2, 1), (BOLT, BLAST, DART), 5), Army(dispel=2, scrolls=2)
     ),
-    "two 6s do not dispel": Duel(Army((4,), (Spell(0, 13, 80), BLAST), 4), Army(dispel=3)),
-    "two 6s dispel": Duel(
-        Army((4,), (Spell(0, 13, 80), BLAST), 4), Army(dispel=3), double_six=True
-    ),
+    "two 6s do not dispel": Duel(STRONG, Army(dispel=3)),
+    "two 6s dispel": Duel(STRONG, Army(dispel=3), double_six=True),
     "harsh miscasts": Duel(Army((2, 1), (BOLT, BLAST, DART), 4), Army(dispel=2), miscasts=HARSH),
     "a Power Stone": Duel(
-        Army((1,), (Spell(0, 11, 30), Spell(0, 5, 10)), 3, stones=(1,)),
-        Army(dispel=2, scrolls=1),
-        miscasts=HARSH,
+        Army((1,), (Spell(0, 11, 30), Spell(0, 5, 10)), 3, stones=(1,)), READER, miscasts=HARSH
     ),
     "two wizards with Power Stones": Duel(
         Army((1, 1), (Spell(0, 11, 30), Spell(1, 9, 10)), 3, stones=(1, 2)),
@@ -46,9 +41,7 @@ DUELS = {
     ),
     "a spell that remains or a bolt": Duel(Army((2,), (SHIELD, BOLT), 3), Army(dispel=2)),
     "a spell in play or a bolt": Duel(
-        Army((2,), (Spell(0, 10, 0, REMAINS, 7, in_play=True), BOLT), 3),
-        Army(dispel=2, scrolls=1),
-        miscasts=HARSH,
+        Army((2,), (Spell(0, 10, 0, REMAINS, 7, in_play=True), BOLT), 3), READER, miscasts=HARSH
     ),
     "a spell in play is ended and cast again": Duel(
         Army((2,), (Spell(0, 5, 20, REMAINS, 2, in_play=True),), 3), Army(dispel=2)
@@ -76,10 +69,7 @@ DUELS = {
         phases=3,
     ),
     "own dice beside a pool": Duel(
-        Army((2, 1), (BOLT, DART), 2, own_dice=(2, 1)),
-        Army(dispel=2, scrolls=1),
-        double_six=True,
-        miscasts=HARSH,
+        Army((2, 1), (BOLT, DART), 2, own_dice=(2, 1)), READER, double_six=True, miscasts=HARSH
     ),
     "own dice against spells in play": Duel(
         Army((1, 1), (BOLT, DART), 1, own_dice=(1, 1)), Army((1,), (OLD_HEX, OLD_FOG), dispel=2)

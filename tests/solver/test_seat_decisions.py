@@ -87,17 +87,13 @@ def test_mixed_policies_are_counted_as_mixed() -> None:
 @pytest.mark.parametrize(
     ("policy", "same"),
     [
-        (certain(highest), highest),
-        (Agent(), highest),
-        (Agent().act, highest),
+        (certain(highest), highest), (Agent(), highest), (Agent().act, highest),
         (lambda *seen: highest(*seen).astype(np.int8), highest),
         (lambda *seen: highest(*seen).tolist(), highest),
-        ("random", uniform),
-        (Sampler(), uniform),
-        ("random:0.3", uniform),
+        ("random", uniform), (Sampler(), uniform), ("random:0.3", uniform),
         pytest.param(with_gradient, uniform, marks=pytest.mark.needs("torch")),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("seat", [0, 1])
 def test_all_forms_of_one_policy_are_one(policy: Any, same: Any, seat: int) -> None:
     value, expected = answered(policy, seat), answered(same, seat)
@@ -227,9 +223,8 @@ def test_policies_are_asked_about_few_decisions_at_a_time(monkeypatch: pytest.Mo
         asked.clear()
         found = solver.best_response(solution, few, seat).value
         assert found == pytest.approx(expected[seat], abs=CLOSE)
-        decisions = SeatDecisions(solution.full, seat)
         assert max(asked) == 7
-        assert sum(asked) == len(decisions.nodes) + 3 * asked[0]
+        assert sum(asked) == len(SeatDecisions(solution.full, seat).nodes) + 3 * asked[0]
     again = solution.policy(0)
     assert np.array_equal(again._hashes, table._hashes)
     assert np.array_equal(again._actions, table._actions)
@@ -257,8 +252,7 @@ def test_every_decision_is_shown_once_and_differs_from_all_others() -> None:
         decisions = SeatDecisions(solution.full, seat)
         observations, masks = decisions.observe(decisions.nodes)
         assert len(np.unique(observations, axis=0)) == len(decisions.nodes) > 50
-        counts = solution.full.counts[decisions.nodes]
-        assert np.array_equal(masks.sum(axis=1), counts)
+        assert np.array_equal(masks.sum(axis=1), solution.full.counts[decisions.nodes])
 
 
 def test_a_table_knows_only_its_own_observations() -> None:
@@ -297,8 +291,7 @@ def test_observations_with_one_hash_are_distinguished(monkeypatch: pytest.Monkey
             marks %= np.uint64(16)
 
     monkeypatch.setattr(seat_decisions, "hash_rows", colliding)
-    found = solution.policy(0)
-    assert np.array_equal(found.act(observations, masks), expected)
+    assert np.array_equal(solution.policy(0).act(observations, masks), expected)
     assert salts == [0, 1, 2, 2]
 
 

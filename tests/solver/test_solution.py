@@ -45,9 +45,8 @@ def test_a_hand_counted_solution() -> None:
 def test_actions_have_the_value_of_their_successors(name: str) -> None:
     solution = solved(name)
     rng = np.random.default_rng(len(name))
-    battles = [start(small(name)) for _ in range(6)]
     decisions = 0
-    for battle in battles:
+    for battle in [start(small(name)) for _ in range(6)]:
         while not battle.is_over:
             value = pytest.approx(solution.value_of(battle), abs=1e-9)
             if battle.is_chance():
@@ -149,16 +148,8 @@ def test_a_horizon_is_a_battle_that_ends_there() -> None:
         assert near.value_of(battle) == pytest.approx(expected, abs=1e-12)
     everything = solver.solve(whole, horizon=9)
     assert everything.value == solver.solve(whole).value
-    assert everything.value != solver.solve(whole, horizon=1).value
-
-
-def test_a_horizon_counts_from_the_start_without_a_battle() -> None:
-    two = small("two phases")
-    assert solver.solve(two, horizon=1).value == solver.solve(two.first_phases(1)).value
-
-
-def test_one_thread_suffices() -> None:
-    assert solver.solve(small("a duel"), threads=1).value == solved("a duel").value
+    of_one = solver.solve(whole, horizon=1).value  # without a battle, it counts from the start
+    assert of_one == solver.solve(whole.first_phases(1)).value != everything.value
 
 
 def nothing(positions: Positions) -> Floats:
@@ -172,9 +163,11 @@ def nothing(positions: Positions) -> Floats:
         ({"leaf_values": nothing}, "expected a horizon with leaf_values, found none"),
         ({"horizon": 1, "leaf_values": nothing, "cache": True}, "leaf_values or cache=True, found"),
         ({"battle": start(small("a duel")), "cache": True}, "a battle or cache=True, found both"),
+        *(({"threads": k}, "threads: expected a positive integer, found") for k in (0, "two")),
+        *(({"max_bytes": k}, "max_bytes: expected a positive integer, found") for k in ("4G", -1)),
     ],
 )
-def test_incompatible_options_are_rejected(options: dict[str, Any], message: str) -> None:
+def test_invalid_options_are_rejected(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         solver.solve(small("a duel"), **options)
 

@@ -86,12 +86,3 @@ def test_a_long_solution_delays_the_others_only_for_lack_of_memory(
     assert [each.scenario for each in found] == list(range(30))
     assert found[0].came == (room > 0)
     assert sorted(waiting.begun) == list(range(30))
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"threads": 0}, {"threads": "two"}, {"max_bytes": "4G"}, {"max_bytes": -1}], ids=str
-)
-def test_memory_and_threads_are_positive_integers(wrong: dict[str, Any]) -> None:
-    (name,) = wrong
-    with pytest.raises(ValueError, match=f"{name}: expected a positive integer, found"):
-        solver.solve("apprentice", **wrong)

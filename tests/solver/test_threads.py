@@ -18,7 +18,6 @@ from .test_game_graph import SOME, THREADED, _check_order, by_key, named_threads
 
 pytestmark = THREADED
 DUEL = "archmage-duel"
-LARGER = "seventh-edition-duel"
 
 
 @pytest.mark.parametrize("merging", [False, True])
@@ -62,7 +61,7 @@ def test_all_arrays_grow_while_threads_search(monkeypatch: pytest.MonkeyPatch) -
     ("name", "begin"),
     [
         (DUEL, 500),
-        pytest.param(LARGER, game_graph._ALONE, marks=pytest.mark.slow),
+        pytest.param("seventh-edition-duel", game_graph._ALONE, marks=pytest.mark.slow),
         pytest.param("grand-conclave", game_graph._ALONE, marks=pytest.mark.slow),
     ],
 )

@@ -8,7 +8,6 @@ import pytest
 
 from tests.support.pages import ROOT
 
-FILE = ROOT / "docs" / "first-steps.ipynb"
 needs_jupyter = pytest.mark.needs("ipykernel", "nbclient", "nbformat")
 
 
@@ -21,7 +20,7 @@ def test_a_run_gives_the_stored_outputs() -> None:
 
 
 def test_outputs_are_stored_without_marks_of_a_machine() -> None:
-    text = FILE.read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "first-steps.ipynb").read_text(encoding="utf-8")
     assert not re.search(r"/(home|root|tmp|Users)/", text)
     assert '"image/png"' in text
     assert '"stderr"' not in text

@@ -26,14 +26,12 @@ def test_every_picture_has_a_command() -> None:
     assert {path.name for path in IMAGES.iterdir() if path.is_file()} == made
     pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    shown = set(re.findall(r"images/([\w.-]+\.(?:png|gif))", text))
-    assert made <= shown
+    assert made <= set(re.findall(r"images/([\w.-]+\.(?:png|gif))", text))
 
 
 def test_a_table_goes_between_its_marks() -> None:
     assert insert_table(PAGE, "one", "new") == PAGE.replace("old", "new")
-    empty = PAGE.replace("\nold\n\n", "")
-    assert insert_table(empty + MORE, "one", "old") == PAGE + MORE
+    assert insert_table(PAGE.replace("\nold\n\n", "") + MORE, "one", "old") == PAGE + MORE
     assert insert_table(PAGE, "two", "new") == PAGE  # the second mark is missing
 
 

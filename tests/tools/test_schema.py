@@ -104,22 +104,19 @@ PROFILE = {"profile": "battle wizard", "level": 1}
 @pytest.mark.parametrize(
     "document",
     [
-        small(spells=["Fire Ball", "fiery blast"]),
-        small(spells=[{"name": "fire ball"}]),
+        small(spells=["Fire Ball", "fiery blast"]), small(spells=[{"name": "fire ball"}]),
         small(spells=[{**BOLT, "worth": 40}]),
         small(spells=[{**BOLT, **HIT, "worth": {"points": 3, "share": 0.5}}]),
-        small(lore="Lore of Fire"),
-        small(items=["power stone", "Power Stone"]),
+        small(lore="Lore of Fire"), small(items=["power stone", "Power Stone"]),
         {"name": "x", "caster": {"wizards": [PROFILE]}, "dispeller": {}},
         with_unit(profile="orc boyz", models=3),
         with_unit(name="Orcs", models=3, toughness=4, points=5),
         with_row(effects=["phase_ends", {"kind": "caster_hit", "strength": 6}]),
-        with_row(roll=[2, 2]),
-        with_item(bound={"power_level": 3, "spell": "fire ball"}),
+        with_row(roll=[2, 2]), with_item(bound={"power_level": 3, "spell": "fire ball"}),
         with_item(bound={"power_level": 3, "spell": {"name": "Spark", "worth": 10}}),
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_short_forms_are_valid(document: dict[str, Any]) -> None:
     assert loads(document)
     assert [error.message for error in CHECKER.iter_errors(document)] == []
@@ -158,13 +155,12 @@ def test_every_key_has_a_description() -> None:
 def test_words_of_keys_are_listed() -> None:
     """An editor can complete words of the rules, and names of the package."""
     models = schema.scenario_schema()["definitions"]
-    effects = models["MiscastRow"]["properties"]["effects"]["items"]
     for word, listed in (
         ("war_machine", models["Unit"]["properties"]["troop"]),
         ("Orc Boyz", models["Unit"]["properties"]["profile"]["anyOf"][0]),
         ("Dispel Scroll", models["Wizard"]["properties"]["items"]["items"]["anyOf"][0]),
         ("Fire Ball", models["Spell"]["anyOf"][0]),
-        ("phase_ends", effects["anyOf"][0]),
+        ("phase_ends", models["MiscastRow"]["properties"]["effects"]["items"]["anyOf"][0]),
     ):
         assert word in listed["enum"]
 

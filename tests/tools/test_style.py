@@ -6,37 +6,26 @@ from tests.support.pages import PACKAGE, ROOT
 from tools import style
 from tools.style import RULES, Rules, find_all, read_repository
 
-TEXT = (ROOT / RULES).read_text(encoding="utf-8")
-HABITS = TEXT.partition("[[allow]]")[0]
+HABITS = (ROOT / RULES).read_text(encoding="utf-8").partition("[[allow]]")[0]
 
 EXAMPLES = {
-    "Install what training needs.": "what",
-    "The answer is right. Who plays next is public.": "Who",
-    "That it was asked has no effect.": "That it",
-    "A guess of who plays next": "of who",
-    "Nobody wins more.": "Nobody",
-    "Whoever moves next, whose turn it is": "Whoever",
-    "Whatever the dice show, it ends.": "Whatever",
-    "Of two actions it takes the first.": "Of",
-    "Some are equal; of these it takes the first.": "of",
-    "The error is told in one line.": "told",
-    "The page says why.": "page says",
-    "The reader refuses other files.": "refuses",
-    "It is computed anew.": "anew",
-    "It takes so many\nsteps.": "so many",
-    "Likewise the other army": "Likewise",
-    "The score stands at zero.": "stands",
-    "The value is that of the caster.": "that of",
-    "for this army alone": "alone",
+    "Install what training needs.": "what", "The answer is right. Who plays next is public.": "Who",
+    "That it was asked has no effect.": "That it", "A guess of who plays next": "of who",
+    "Nobody wins more.": "Nobody", "Whoever moves next, whose turn it is": "Whoever",
+    "Whatever the dice show, it ends.": "Whatever", "Of two actions it takes the first.": "Of",
+    "Some are equal; of these it takes the first.": "of", "The error is told in one line.": "told",
+    "The page says why.": "page says", "The reader refuses other files.": "refuses",
+    "It is computed anew.": "anew", "It takes so many\nsteps.": "so many",
+    "Likewise the other army": "Likewise", "The score stands at zero.": "stands",
+    "The value is that of the caster.": "that of", "for this army alone": "alone",
     "a mode that there is none of": "there is none of",
     "It says nothing, and so does the other.": "and so does",
     "Rules are compiled; so is the solver.": "so is",
-    "It is no rule. Nor is it a number.": "Nor is",
-    "With it comes the score.": "With it comes",
+    "It is no rule. Nor is it a number.": "Nor is", "With it comes the score.": "With it comes",
     "The list is short. Counted are the wounds.": "Counted are",
     "The rule in force, lest it ends": "in force",
     "For want of a model the search goes on.": "For want of",
-}
+}  # fmt: skip
 CLEAN = (
     "What will you cast?",
     "How it compares",
@@ -121,14 +110,11 @@ INVALID = "expected a reason, and a path, a text or both"
     [
         ({"path": "docs/page.md", "text": "takes so many steps"}, None),
         ({"path": "docs/*.md"}, None),
-        ({"path": "tests/*"}, USELESS),
-        ({"text": "so many times"}, USELESS),
-        ({"text": "takes"}, USELESS),
-        ({"text": "so many", "reason": ""}, INVALID),
-        ({"text": "so many", "x": "y"}, INVALID),
-        ({}, INVALID),
+        ({"path": "tests/*"}, USELESS), ({"text": "so many times"}, USELESS),
+        ({"text": "takes"}, USELESS), ({"text": "so many", "reason": ""}, INVALID),
+        ({"text": "so many", "x": "y"}, INVALID), ({}, INVALID),
     ],
-)
+)  # fmt: skip
 def test_exceptions_have_paths_words_and_reasons(keys: dict[str, str], advice: str | None) -> None:
     lines = "".join(f"{key} = {value!r}\n" for key, value in ({"reason": "test"} | keys).items())
     rules = Rules(f"{HABITS}\n[[allow]]\n{lines}")

@@ -38,8 +38,7 @@ def test_a_battle_in_one_line_is_the_same_transcript(name: str) -> None:
 
 def test_a_duel_is_short() -> None:
     for seed in range(5):
-        line = game_line(record("archmage-duel", "veteran", "veteran", seed=seed))
-        assert len(line) < 100
+        assert len(game_line(record("archmage-duel", "veteran", "veteran", seed=seed))) < 100
 
 
 def test_own_and_generated_scenarios_and_broken_off_battles() -> None:

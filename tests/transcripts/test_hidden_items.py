@@ -213,8 +213,7 @@ def test_a_redacted_position_has_the_item_declared_with_the_pending_cast() -> No
     seen = redact(battle, (1,))
     assert seen.state.hidden_set[0] == 2
     assert seen.state.items[0, 0] == 1
-    may_be = hidden_sets.sets_that_may_be(narrated.names, battle, 0)
-    assert [each.kind for each in may_be] == [1]
+    assert [each.kind for each in hidden_sets.sets_that_may_be(narrated.names, battle, 0)] == [1]
     narrated.act(actions.FIRST_DICE + 2)  # the stone is used
     assert redact(battle, ()).state.hidden_set[0] == 2
 
@@ -232,6 +231,5 @@ def test_a_redacted_position_does_not_depend_on_the_deal(name: str) -> None:
                         known = (1 - army,)
                         assert redact(twin, known).key() == redact(battle, known).key()
                         compared += 1
-            step = narrated.act if battle.is_decision() else narrated.resolve
-            step(event.code)
+            (narrated.act if battle.is_decision() else narrated.resolve)(event.code)
     assert compared

@@ -38,8 +38,7 @@ def after(packed: Records[PackedScenario], path: Sequence[int]) -> Battle:
     while battle.node == Node.DEAL:
         battle.resolve(0)
     for code in path:
-        step = battle.act if battle.is_decision() else battle.resolve
-        step(code)
+        (battle.act if battle.is_decision() else battle.resolve)(code)
     return battle
 
 
@@ -151,8 +150,7 @@ def test_advice_after_a_mistake_cannot_be_exploited() -> None:
     scenario = load_scenario("hidden-scroll")
     fire_ball, blast = actions.FIRST_CAST, actions.FIRST_CAST + 1
     path = (fire_ball, actions.FIRST_DICE + 1, OUTCOME_CAST + 5, PASS)
-    mixture = Mixer(scenario).mixture([0, *path[:-1]])
-    assert mixture.chances[PASS] < 0.01
+    assert Mixer(scenario).mixture([0, *path[:-1]]).chances[PASS] < 0.01
     (mage,) = scenario.caster.wizards
     left = {"wizards": (mage.model_copy(update={"spells": mage.spells[1:]}),), "power_dice": 2}
     rest = scenario.model_copy(update={"caster": scenario.caster.model_copy(update=left)})

@@ -113,8 +113,7 @@ def test_a_miscast_has_its_row_and_effects() -> None:
 def test_a_spell_with_several_casts_is_forgotten_once() -> None:
     raising = spell("Raise", 7, casts=2, alternatives=[{"casting_value": 10}])
     mage = wizard(4, raising, spell("Bolt"))
-    forgotten = miscast({"kind": "spell_forgotten"})
-    narrated = narrate(army(mage, power_dice=6), army(), **forgotten)
+    narrated = narrate(army(mage, power_dice=6), army(), **miscast({"kind": "spell_forgotten"}))
     words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (1, 1), (1, 1))
     assert " ".join(words).count("Mage forgets Raise") == 1
 
@@ -194,9 +193,8 @@ def test_hits_that_are_shared_out() -> None:
 def test_a_spell_that_remains_in_play_begins_and_ends() -> None:
     caster = army(wizard(4, lasting("Ward"), spell("Beam")), power_dice=6)
     narrated = narrate(caster, army(dispel_dice=0), phases=2)
-    words = words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))
     cast = "4 4: 8 against 5, Ward is cast; no dispel attempt is possible. Ward is in"
-    assert words[-1].startswith(cast)
+    assert words_of(narrated, FIRST_CAST, FIRST_DICE + 2, (4, 4))[-1].startswith(cast)
     assert "Ward is in play no more" in narrated.act(FIRST_CAST + 1).words
 
 
@@ -265,9 +263,8 @@ def test_the_end_of_a_battle_is_still_visible() -> None:
 def test_no_unit_loses_models_at_the_end_of_a_battle_with_one_caster(script: Any) -> None:
     foes = army(units=[unit("Spears", 30)], dispel_dice=0)
     narrated = narrate(army(wizard(2, known("Fire Ball"))), foes)
-    words = words_of(narrated, *script)
+    assert "lost" not in words_of(narrated, *script)[-1]
     assert narrated.battle.is_over
-    assert "lost" not in words[-1]
     assert narrated.visible.state.unit_wounds[1, 0] == 30
 
 

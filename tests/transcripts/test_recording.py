@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from tests.envs.test_generated import SMALL
-from tests.support.playing import IDS, PHASES, episode, highest, pick, picks, raw, same
+from tests.support.playing import BATTLE, IDS, PHASES, episode, highest, pick, picks, raw, same
+from wfb_gym.envs.vector import CasterVectorEnv
 from wfb_gym.envs.watching import BatchWatcher
 from wfb_gym.generating import Generated
 
-BATTLE = "wfb_gym/Battle-v0"
 STEPS = 30
 Calls = list[tuple[int, Any]]
 
@@ -81,9 +81,7 @@ def test_battles_are_described_as_they_were_played(scenario: str) -> None:
     ("scenario", "opponent"),
     [("archmage-duel", "optimal"), ("archmage-duel", "optimal:0.3"), ("border-skirmish", picks)],
 )
-def test_choices_of_a_move_table_and_of_callables_are_described(
-    scenario: str, opponent: Any
-) -> None:
+def test_choices_of_move_tables_and_callables_are_described(scenario: str, opponent: Any) -> None:
     for name in IDS:
         assert play(name, scenario=scenario, opponent=opponent) > STEPS // 2
 
@@ -102,15 +100,8 @@ def test_watching_changes_nothing() -> None:
 
 @pytest.mark.parametrize("mode", ["SameStep", "NextStep", "Disabled"])
 def test_vector_environments_are_described_in_all_modes(mode: str) -> None:
-    from wfb_gym.envs.vector import CasterVectorEnv
-
-    envs = CasterVectorEnv(
-        3,
-        scenario=["archmage-duel", "apprentice"],
-        opponent=["random", picks],
-        autoreset_mode=mode,
-        render_mode="ansi",
-    )
+    keys: Any = {"scenario": ["archmage-duel", "apprentice"], "opponent": ["random", picks]}
+    envs = CasterVectorEnv(3, autoreset_mode=mode, render_mode="ansi", **keys)
     kept = spy_on_generators(envs)
     observations, infos = envs.reset(seed=2)
     check(envs.batch, kept, 0)

@@ -25,9 +25,7 @@ DUEL = load_scenario("archmage-duel")
 
 
 def test_points_lost_are_the_best_value_less_the_played_one() -> None:
-    transcript = record(DUEL, "random", "random", seed=7)
-    reviewed = review(transcript)
-    solution = solver.solve(DUEL)
+    reviewed = review(record(DUEL, "random", "random", seed=7))
     totals = [0.0, 0.0]
     assert {each.army for each in reviewed.decisions} == {0, 1}
     for each in reviewed.decisions:
@@ -43,9 +41,8 @@ def test_points_lost_are_the_best_value_less_the_played_one() -> None:
         totals[each.army] += each.lost
         assert each.total == pytest.approx(totals[each.army])
         assert each.is_exact
-    first, forecast = reviewed.decisions[0], reviewed.forecasts[0]
-    assert forecast.expected == pytest.approx(solution.value)
-    assert len(first.choices) == 5
+    assert reviewed.forecasts[0].expected == pytest.approx(solver.solve(DUEL).value)
+    assert len(reviewed.decisions[0].choices) == 5
     assert [reviewed.lost_by(army) for army in (0, 1)] == pytest.approx(totals)
     worst = [each.lost for each in reviewed.worst]
     assert worst == sorted((each.lost for each in reviewed.decisions), reverse=True)[: len(worst)]
@@ -143,8 +140,7 @@ def test_only_one_army_is_reviewed() -> None:
             assert found.words == "Not analysed because only the other army was reviewed."
     own = [each for each in full.decisions if each.army == 0 and each.choices]
     assert set(half.decision_values) == {each.event for each in own}
-    rest = review(transcript, known_values=half.decision_values)
-    assert rest.decisions == full.decisions
+    assert review(transcript, known_values=half.decision_values).decisions == full.decisions
 
 
 def test_a_transcript_that_does_not_follow_from_the_rules_is_rejected() -> None:
@@ -259,8 +255,7 @@ def test_hidden_items_a_mistake_is_reported_with_its_assumption() -> None:
     assert answer.method.endswith("hardly ever makes do not affect the beliefs")
     assert answer.lost > 5.0
     assert reviewed.worst[0] == answer
-    first = reviewed.forecasts[0]
-    assert first.expected == pytest.approx(8.685, abs=0.01)
+    assert reviewed.forecasts[0].expected == pytest.approx(8.685, abs=0.01)
 
 
 def test_hidden_items_too_large_battles_are_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:

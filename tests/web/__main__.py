@@ -13,12 +13,6 @@ from wfb_gym.cli import main
 IMAGES = ROOT / "docs" / "images"
 
 
-def _advise(page: Page) -> None:
-    page.get_by_role("button", name="Advice").click()
-    page.locator("button.choice.best").wait_for()
-    page.locator(".evaluation", has_text="to come").wait_for()
-
-
 def _shoot(page: Page, size: str) -> None:
     """Take pictures: the start page, a choice with advice, then a decision of the review."""
     page.locator("label.scenario").first.wait_for()
@@ -28,14 +22,15 @@ def _shoot(page: Page, size: str) -> None:
     choose(page, 1)
     if size == "phone":
         choose(page, 0)  # the next decision of the same battle
-    _advise(page)
+    page.get_by_role("button", name="Advice").click()
+    page.locator("button.choice.best").wait_for()
+    page.locator(".evaluation", has_text="to come").wait_for()
     page.evaluate("window.scrollTo(0, 0)")
     _save(page, f"web-{size}.png")
     if size == "desk":
         choose(page, 0)
     play_to_the_end(page)
-    worst = page.locator(".wfb-review .worst a").first
-    worst.click()
+    page.locator(".wfb-review .worst a").first.click()
     if size == "desk":
         page.evaluate("window.scrollTo(0, 0)")
     _save(page, f"web-review{'-phone' if size == 'phone' else ''}.png")

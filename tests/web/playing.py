@@ -28,7 +28,9 @@ def choose_options(page: Page, options: dict[str, str]) -> None:
 
 
 def choose_scenario(page: Page, name: str) -> None:
-    page.get_by_role("radio", name=name, exact=True).check(force=True)
+    radio = page.get_by_role("radio", name=name, exact=True)
+    radio.wait_for()  # `force` does not wait for a slow layout
+    radio.check(force=True)
 
 
 def choose(page: Page, number: int) -> None:

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.web.browser import BROWSER_TESTS, OpenPage
 from tests.web.contrast import low_contrast
-from tests.web.playing import choose, play_to_the_end, press, start
+from tests.web.playing import choose, press, start
 
 pytestmark = BROWSER_TESTS
 
@@ -71,4 +71,3 @@ def test_green_marks_only_the_best_choice(open_page: OpenPage) -> None:
     best.wait_for()
     assert set(page.evaluate(green)) <= {"choice best", "tag best"}
     expect(best.locator(".tag")).to_contain_text("best")  # not by colour only
-    play_to_the_end(page)

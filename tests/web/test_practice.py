@@ -17,15 +17,6 @@ def check(page: Page) -> None:
     assert low_contrast(page) == []
 
 
-def share(page: Page) -> str:
-    """Open the dialog of the position's id, and return the id."""
-    press(page, "Share")
-    dialog = page.get_by_role("dialog", name="Share this position")
-    text = dialog.locator(".shared-text").inner_text()
-    page.wait_for_timeout(500)  # transitions
-    return text
-
-
 def puzzle_count(page: Page) -> int:
     words = page.locator(".puzzles h2", has_text="Puzzle").inner_text()
     found = re.fullmatch(r"Puzzle \d+ of (\d+)", words)
@@ -128,7 +119,10 @@ def test_a_shared_position_is_played_without_its_hidden_items(
     page = open_page("phone")
     start(page, scenario="hidden-scroll")
     choose(page, 1)
-    text = share(page)
+    press(page, "Share")
+    dialog = page.get_by_role("dialog", name="Share this position")
+    text = dialog.locator(".shared-text").inner_text()
+    page.wait_for_timeout(500)  # transitions
     check(page)
     armies = page.locator(".armies").inner_text()
     with context.expect_page() as opened:

@@ -140,7 +140,7 @@ class EpisodeDriver:
         rows = num_envs if mode == Autoreset.SAME_STEP else 0
         self._final = np.empty((rows, view.layout.size), np.float32)  # reused by every step
         self._arrays = view.arrays
-        self._has_zeros = view.layout.zeroed.size > 0
+        self._has_zeros = bool(view.layout.zeroed.size)
         out = self._new_step(np.zeros((0, view.codec.n), np.bool_))
         self._kernel: Any = kernel.drive
         self._drive(Operation.PREPARE.value, np.arange(count), _NO_ACTIONS, out)

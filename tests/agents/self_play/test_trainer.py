@@ -82,14 +82,12 @@ def test_an_exploratory_action_may_become_far_more_likely(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 def test_training_reaches_nearly_the_optimum(tmp_path: Path) -> None:
-    settings = small_settings(tmp_path, steps=150_000, num_envs=256, rollout=16, width=32)
-    trainer = Trainer(settings)
+    trainer = Trainer(small_settings(tmp_path, steps=150_000, num_envs=256, rollout=16, width=32))
     solution = solver.solve("apprentice")
     before = exact_scores(trainer, [solution])
     while trainer.progress < 1.0:
         trainer.update()
-    after = exact_scores(trainer, [solution])
-    assert min(after.values()) > 90 > max(before.values())
+    assert min(exact_scores(trainer, [solution]).values()) > 90 > max(before.values())
 
 
 def test_an_initial_entropy_bonus_of_0_stays_0(tmp_path: Path) -> None:
@@ -176,7 +174,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 def test_no_part_of_a_checkpoint_may_be_of_another_type(trained: Trainer) -> None:
-    """A value of another type raises the one error and changes nothing."""
+    trained.update()  # the weights differ from the checkpoint's
     before = weights_of(trained)
     whole = load_checkpoint(trained.settings.out)
     second = ("parts", 0, "learners", 1)  # the second is equal to the first

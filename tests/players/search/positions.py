@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from tests.support.builders import Data, army, lasting, miscast, spell, wizard
+from tests.support.playing import drawn_outcome
 from wfb_gym.engine.battle import Battle
 from wfb_gym.generating import KINDS, Generation, generate
 from wfb_gym.packing import pack
@@ -27,7 +28,7 @@ WARD = lasting("Ward", 7, 0.0, worth_per_phase=12.0)
 CURSE = lasting("Curse", 6, 0.0, worth_per_phase=9.0)
 
 
-def battle_of(caster: Data, dispeller: Data, phases: int, **keys: Any) -> Scenario:
+def battle_of(caster: Data, dispeller: Data, phases: int = 1, **keys: Any) -> Scenario:
     return scenario(caster, dispeller, phases=phases, **{**HARMLESS, **keys})
 
 
@@ -36,7 +37,7 @@ BATTLES = {
         army(wizard(2, BOLT, BEAM), power_dice=4), army(READER, dispel_dice=2), phases=5
     ),
     "two stones": battle_of(
-        army(wizard(2, BOLT, BEAM, items=["Power Stone", "Power Stone"]), power_dice=2),
+        army(wizard(2, BOLT, BEAM, items=["Power Stone"] * 2), power_dice=2),
         army(dispel_dice=3),
         phases=5,
     ),
@@ -83,7 +84,6 @@ def positions(
     while not battle.is_over:
         yield battle
         if battle.is_chance():
-            codes, chances = zip(*battle.chance_outcomes(), strict=True)
-            battle.resolve(int(rng.choice(codes, p=np.array(chances) / sum(chances))))
+            battle.resolve(drawn_outcome(battle, rng))
         else:
             battle.act(int(rng.choice(choices(battle))))

@@ -57,8 +57,7 @@ def actions_that_keep(battle: Battle) -> list[int]:
     if node in (Node.ITEM, Node.RESERVE_DICE, Node.IN_PLAY, Node.STORE_DICE):
         return legal
     if node == Node.NOMINATE:
-        spells = [code for code in legal if FIRST_CAST <= code < FIRST_IN_PLAY]
-        return spells or [PASS]
+        return [code for code in legal if FIRST_CAST <= code < FIRST_IN_PLAY] or [PASS]
     if node == Node.DISPEL and battle.state.attempt == DispelAttempt.IN_PLAY:
         return [code for code in legal if code == PASS]
     if node == Node.FREE_SPELL or (node == Node.TARGET and len(legal) == 1):

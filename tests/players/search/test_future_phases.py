@@ -6,8 +6,6 @@ If casualties have no later effect, a battle of several phases is played optimal
 import pytest
 
 from tests.support.builders import PASS, Game, army, miscast, spell, unit, wizard
-from wfb_gym.engine.battle import Battle
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.future_phases import price_of_scroll
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
@@ -58,10 +56,10 @@ def test_a_spell_that_has_just_come_into_play_has_its_exact_value() -> None:
 def test_later_phases_count_in_part_in_battles_with_units(with_units: bool) -> None:
     units = {"units": [unit()]} if with_units else {}
     caster = army(wizard(2, BOLT, BEAM, items=["Power Stone"]), power_dice=3, **units)
-    packed = pack(battle_of(caster, army(READER, dispel_dice=2, **units), phases=3))
+    scenario = battle_of(caster, army(READER, dispel_dice=2, **units), phases=3)
     later = {}
     for fade in (1.0, 0.4):
-        agent, battle = PhaseSearchAgent(fade=fade), Battle(packed)
+        agent, battle = PhaseSearchAgent(fade=fade), start(scenario)
         while battle.is_chance():
             battle.resolve(battle.chance_outcomes()[0][0])
         assert agent.action_values(battle)

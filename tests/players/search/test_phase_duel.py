@@ -8,29 +8,20 @@ import pytest
 from tests.support.builders import Data, army, game, lasting, miscast, spell, wizard
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import DispelAttempt, Node
-from wfb_gym.packing import pack
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
-from wfb_gym.scenario import Scenario
 
-from ...solver.small import scenario
+from ...solver.small import start
+from .positions import BEAM, BOLT, READER
+from .positions import battle_of as duel
 
-HARMLESS = miscast({"kind": "points_lost", "points": 20.0})
-BOLT, BEAM, STORM = spell("Bolt", 5, 20.0), spell("Beam", 8, 45.0), spell("Storm", 11, 60.0)
-READER = wizard(1, name="Reader", items=["Dispel Scroll"])
-
-
-def duel(caster: Data, dispeller: Data, **keys: Any) -> Scenario:
-    return scenario(caster, dispeller, **{**HARMLESS, **keys})
-
-
+STORM = spell("Storm", 11, 60.0)
 DUELS = {
     "one wizard": duel(army(wizard(3, BOLT, BEAM, STORM), power_dice=5), army(dispel_dice=4)),
     "a scroll": duel(army(wizard(3, BOLT, BEAM), power_dice=4), army(READER, dispel_dice=2)),
     "two scrolls": duel(
         army(wizard(4, BOLT, BEAM, STORM), power_dice=5),
-        army(wizard(1, items=["Dispel Scroll", "Dispel Scroll"]), dispel_dice=2),
+        army(wizard(1, items=["Dispel Scroll"] * 2), dispel_dice=2),
     ),
     "bonuses": duel(
         army(wizard(2, BOLT, BEAM, items=["Starwood Staff"]), power_dice=4),
@@ -45,8 +36,7 @@ DUELS = {
         army(wizard(2, lasting("Curse", 7, 25.0, in_play=True)), dispel_dice=3),
     ),
     "two stones": duel(
-        army(wizard(2, BEAM, STORM, items=["Power Stone", "Power Stone"]), power_dice=3),
-        army(dispel_dice=3),
+        army(wizard(2, BEAM, STORM, items=["Power Stone"] * 2), power_dice=3), army(dispel_dice=3)
     ),
     "a reader with a spell in play": duel(
         army(wizard(2, BOLT, BEAM), power_dice=4),
@@ -81,11 +71,10 @@ DUELS = {
     },
 }
 
-
-IN_PLAY = ("spells already in play", "a reader with a spell in play")
-MORE = {"two stones": Node.ITEM, "own dice": Node.RESERVE_DICE} | dict.fromkeys(
-    IN_PLAY, Node.IN_PLAY
-)
+MORE = {
+    "two stones": Node.ITEM, "own dice": Node.RESERVE_DICE,
+    "spells already in play": Node.IN_PLAY, "a reader with a spell in play": Node.IN_PLAY,
+}  # fmt: skip
 """A decision of each duel, in addition to the common ones."""
 
 
@@ -97,7 +86,7 @@ def test_action_values_match_the_solver(name: str) -> None:
     rng = np.random.default_rng(0)
     compared = set()
     for _ in range(20):
-        battle = Battle(pack(DUELS[name]))
+        battle = start(DUELS[name])
         while not battle.is_over:
             if not battle.is_decision():
                 battle.roll(*rng.integers(1, 7, battle.dice_to_roll).tolist())
@@ -114,7 +103,7 @@ def test_a_spell_of_one_turn_is_dispelled_later_if_allowed(ruleset: str, chance:
     """Two power dice match a casting value of 5 in 30 of 36 rolls."""
     curse = spell("Curse", 5, 0.0, duration="one_turn", worth_per_phase=9.0, in_play=True)
     made = duel(army(wizard(2, BOLT), power_dice=2), army(wizard(1, curse)), ruleset=ruleset)
-    values = PhaseSearchAgent().action_values(Battle(pack(made)))
+    values = PhaseSearchAgent().action_values(start(made))
     assert values[PASS] == pytest.approx(-9.0 * (1.0 - chance))
 
 
@@ -126,7 +115,7 @@ def test_bonuses_of_items_declared_in_turn_add_up(first: int) -> None:
     ]
     theirs = army(items=["Charm", "Idol"], dispel_dice=2)
     made = duel(army(wizard(2, BOLT), power_dice=2), theirs, items=charms)
-    battle = Battle(pack(made))
+    battle = start(made)
     battle.play([FIRST_CAST, FIRST_DICE + 2, (5, 6), FIRST_ITEM + first])
     exact = solver.solve(made).action_values(battle)
     assert FIRST_ITEM + 1 - first in exact
@@ -184,7 +173,7 @@ def test_wounds_healed_by_a_spell_have_their_points() -> None:
     healer = wizard(2, {"name": "Healing Hand"}, spell("Spark", 3, 1.0), name="Healer")
     captain = wizard(1, name="Captain", wounds=3, points=90.0)
     made = duel(army(healer, captain, power_dice=3), army(dispel_dice=2))
-    battle = Battle(pack(made))
+    battle = start(made)
     battle.state.wounds[0, 1] -= 2
     while battle.node in (Node.NOMINATE, Node.TARGET):
         exact = solver.solve(made).action_values(battle)

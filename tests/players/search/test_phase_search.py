@@ -11,10 +11,8 @@ from tests.support.builders import army, game, spell, wizard
 from tests.support.hidden import random_play, scenarios
 from wfb_gym import solver
 from wfb_gym.encoding.positions import position_of
-from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.hidden_items import deal_instead
 from wfb_gym.engine.state import Node
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import phase_search
 from wfb_gym.players.search.phase_search import BeliefSearchAgent, PhaseSearchAgent
@@ -23,6 +21,7 @@ from wfb_gym.seats import SEATS
 from wfb_gym.view.hidden_sets import sets_that_may_be
 from wfb_gym.view.names import ScenarioNames
 
+from ...solver.small import start
 from .positions import positions
 
 FIRST_PHASE = load_scenario("border-skirmish").first_phases(1)
@@ -47,7 +46,7 @@ def test_a_phase_is_played_as_well_as_it_can_be(scenario: str | Scenario, seat: 
 def test_belief_search_weighs_all_possible_sets(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The oracle is phase search at each possible set, weighted by the deal's chances."""
     scenario = scenarios()[name]
-    names, battle = ScenarioNames(scenario), Battle(pack(scenario))
+    names, battle = ScenarioNames(scenario), start(scenario)
     plain, weighing = PhaseSearchAgent(), BeliefSearchAgent()
     differing = 0
     for _ in random_play(battle, np.random.default_rng(1)):

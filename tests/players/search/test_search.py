@@ -13,7 +13,6 @@ from wfb_gym.encoding.positions import PositionArrays, position_of
 from wfb_gym.engine.actions import ACTIONS
 from wfb_gym.engine.battle import Battle
 from wfb_gym.engine.state import Node, new_states
-from wfb_gym.packing import pack
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search import expectimax, mcts
 from wfb_gym.players.search.expectimax import ExpectimaxAgent
@@ -78,8 +77,7 @@ def test_array_sizes_change_only_the_depth(monkeypatch: pytest.MonkeyPatch) -> N
     assert np.array_equal(asked.actions_of(ExpectimaxAgent(max_transitions=1)), one)
     wide = asked.actions_of(ExpectimaxAgent(2))
     assert not np.array_equal(wide, one)
-    records = new_records
-    monkeypatch.setattr(expectimax, "new_records", lambda kind, count: records(kind, count // 256))
+    monkeypatch.setattr(expectimax, "new_records", lambda kind, n: new_records(kind, n // 256))
     tight = ExpectimaxAgent(2)
     monkeypatch.undo()
     assert len(tight._graph.nodes) == 4
@@ -174,7 +172,7 @@ def test_one_ply_is_nearly_optimal_with_saved_scrolls(phases: int, seat: int) ->
 
 
 def test_the_values_of_ply_search_are_those_of_the_rules_near_the_end() -> None:
-    battle = Battle(pack(load_scenario(DUEL)))
+    battle = start(load_scenario(DUEL))
     while battle.node != Node.DISPEL:
         if battle.is_decision():
             battle.act(battle.legal_actions()[-1])
@@ -190,7 +188,7 @@ def test_the_values_of_ply_search_are_those_of_the_rules_near_the_end() -> None:
 def test_phase_search_decides_if_there_are_too_many_outcomes(seat: int) -> None:
     shown, small_search = met("border-skirmish", seat), PlySearchAgent(1, max_transitions=1)
     assert np.array_equal(small_search.act(*shown), PhaseSearchAgent().act(*shown))
-    battle = Battle(pack(load_scenario("border-skirmish")))
+    battle = start(load_scenario("border-skirmish"))
     while not battle.is_decision():
         battle.resolve(battle.chance_outcomes()[0][0])
     assert small_search.action_values(battle) == ExpectimaxAgent(1).action_values(battle)
