@@ -136,6 +136,16 @@ def test_a_state_with_ended_battles_is_rejected_with_autoreset() -> None:
         turns.check_positions(np.zeros(1, np.int64), over)
 
 
+@pytest.mark.parametrize("scenario", [[1], [-1], [0, 0]])
+def test_each_position_has_one_of_the_scenarios(scenario: list[int]) -> None:
+    turns = SelfPlayBatch(1, "apprentice")
+    turns.reset(1)
+    states = turns.states(np.zeros(1, np.int64))
+    turns.check_positions(np.zeros(1, np.int64), states)
+    with pytest.raises(ValueError, match=r"^scenario: expected one of 0\.\.0 for each position"):
+        turns.check_positions(np.array(scenario), states)
+
+
 def test_without_autoreset_battles_that_are_over_wait_for_the_others() -> None:
     turns, rng = SelfPlayBatch(16, "apprentice", autoreset=False), np.random.default_rng(3)
     shown = turns.reset(1)

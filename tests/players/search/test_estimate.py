@@ -107,6 +107,16 @@ def fire_and_light() -> Game:
     return game(army(wizard(4, known("Fire Ball")), light, power_dice=3), foes)
 
 
+@pytest.mark.parametrize("scoring", ["points", "victory_points"])
+def test_nominating_a_comet_keeps_the_estimate(scoring: str) -> None:
+    """Wounds without a casualty count for nothing."""
+    comet = army(wizard(4, known("The Comet of Casandora")), power_dice=6)
+    ogres = army(units=[unit("Ogres", 3, wounds=3, points=40.0)], dispel_dice=0)
+    battle = game(comet, ogres, phases=3, rules={"scoring": scoring})
+    assert estimate(battle, 0) > 0.0
+    assert assert_kept(battle, FIRST_CAST)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_actions_that_give_nothing_up_keep_the_estimate(name: str) -> None:
     checked = 0
