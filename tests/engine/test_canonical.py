@@ -64,6 +64,15 @@ def test_a_position_has_the_value_of_its_canonical_one(name: str) -> None:
     assert reduced > 0 or name not in REDUCED
 
 
+def test_wounds_matter_before_a_re_roll_that_may_miscast() -> None:
+    """The wizard has another spell to cast if a hit leaves a wound."""
+    whirl = {"of": "cast", "dice": "all", "changes_natural": True}
+    mage = wizard(2, spell("Bolt", 7), spell("Dart", 4), wounds=2, items=["Whirl"])
+    keys = miscast({"kind": "caster_hit", "strength": 5})
+    keys["items"] = [{"name": "Whirl", "uses": 1, "reroll": whirl}]
+    assert check(scenario(army(mage, power_dice=3), army(dispel_dice=0), **keys)) > 0
+
+
 def walk(made: Scenario, wanted: Node) -> list[Battle]:
     """Return battles of the scenario at every such node that is reached in few steps."""
     waiting = [start(made)]

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.support.builders import Data, army, game, lasting, miscast, spell, wizard
+from tests.support.builders import Data, aimed, army, game, lasting, miscast, spell, unit, wizard
 from wfb_gym import solver
 from wfb_gym.engine.actions import FIRST_CAST, FIRST_DICE, FIRST_ITEM, PASS
 from wfb_gym.engine.state import DispelAttempt, Node
@@ -105,6 +105,15 @@ def test_a_spell_of_one_turn_is_dispelled_later_if_allowed(ruleset: str, chance:
     made = duel(army(wizard(2, BOLT), power_dice=2), army(wizard(1, curse)), ruleset=ruleset)
     values = PhaseSearchAgent().action_values(start(made))
     assert values[PASS] == pytest.approx(-9.0 * (1.0 - chance))
+
+
+@pytest.mark.parametrize("resistance", [1, 2])
+def test_magic_resistance_answers_without_dispel_dice(resistance: int) -> None:
+    hex_ = aimed("Hex", worth={"points": 30.0})
+    foes = army(units=[unit(magic_resistance=resistance)], dispel_dice=0)
+    battle = game(army(wizard(2, hex_), power_dice=2), foes, **miscast())
+    exact = solver.solve(battle.scenario).action_values(battle)
+    assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
 
 
 @pytest.mark.parametrize("first", [0, 1])
