@@ -29,8 +29,9 @@ def _data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     common = "--scenario apprentice --epsilon 0.5 --opponent optimal:0.5"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MINARI_DATASETS_PATH", str(tmp_path_factory.mktemp("data")))
-        for flags in (f"200 --name {NAME}", f"50 --seat dispeller --name {OTHER}"):
-            assert record.main(f"{common} --battles {flags}".split()) == 0
+        lines = f"--battles 200 --name {NAME}", f"--battles 50 --seat dispeller --name {OTHER}"
+        for line in lines:
+            assert record.main(f"{common} {line}".split()) == 0
         yield
 
 

@@ -81,7 +81,7 @@ def test_advantages_are_the_same_as_on_the_cpu(gae_lambda: float, gamma: float) 
     own = np.ones((steps + 1, count), np.bool_)
     wanted = compute_advantages(Rollout(values, rewards, ended, own, ([], [])), gae_lambda, gamma)
     columns = [torch.from_numpy(each) for each in (values, rewards, ended)]
-    rollout = DeviceRollout(*[torch.zeros(0)] * 4, *columns)
+    rollout = DeviceRollout(*[torch.zeros(0)] * 4, *columns)  # the first four are not read
     found = generalised_advantages(rollout, gae_lambda, gamma)
     np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5, atol=1e-5)
 

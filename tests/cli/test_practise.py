@@ -18,7 +18,7 @@ from wfb_gym.packing import pack
 from wfb_gym.practice import game_history
 from wfb_gym.practice.game_history import GameHistory, SavedGame, review_game
 from wfb_gym.scenario import Scenario, load_scenario
-from wfb_gym.transcripts import position_id, record, write
+from wfb_gym.transcripts import game_line, position_id, record, write
 
 Patch = pytest.MonkeyPatch
 DUEL = "archmage-duel"
@@ -175,6 +175,7 @@ def test_a_game_is_kept_and_its_mistakes_are_offered(playing: Any, folder: Path)
     out = playing("n")
     (game,) = GameHistory(folder).load()[0]
     assert f"The game is in your history, {game.path}" in out
+    assert game_line(game.transcript) in out
     assert "Learn from your mistakes?" in out
     assert "Puzzle" not in out
     assert (game.transcript.seed, game.army, game.is_reviewed) == (3, 0, False)

@@ -48,7 +48,7 @@ def linked(folder: Path, function: str, target: tuple[str, str], numbers: NDArra
 
 @pytest.mark.parametrize(("given", "results", "failure"), [
     ([0.3, 0.6, 0.9, 7.0], [0.3 * 0.1 + 1.0, 0.6 * 0.1 + 2.0, 0.9 * 0.1 + 1.0, 7.0], 0),
-    # The members other than one with an error ran.
+    # An invalid member, or one with an error, stops no other member.
     ([1.0, -1.0, 1.0], [1.1, -1.0, 1.1], -2), ([1.0, 0.0, 1.0], [1.1, 0.0, 1.1], 2),
 ])  # fmt: skip
 def test_an_emulated_kernel_runs_once_for_each_member_and_reports_a_failure_once(

@@ -18,7 +18,10 @@ def binomial(n: int, chance: F) -> dict[int, F]:
 
 @cache
 def chain(hits: int) -> F:
-    """Return the probability that the chain adds exactly that many hits, pair of dice by pair."""
+    """Return the probability of this many further hits of the Conflagration of Doom.
+
+    While the caster's die is higher than the opponent's, it is added and both roll again.
+    """
     if hits < 0:
         return F(0)
     ways = F(0)
@@ -28,7 +31,7 @@ def chain(hits: int) -> F:
 
 
 def conflagration(hits: int) -> F:
-    """Return the probability of a D6 and the chain after it."""
+    """Return the probability of this many hits of the Conflagration of Doom: a D6 and `chain`."""
     return sum((chain(hits - die) for die in D6), F(0)) / 6
 
 

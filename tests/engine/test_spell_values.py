@@ -56,7 +56,7 @@ OGRES = unit("Ogres", 6, wounds=3, points=40.0, leadership=7)
 
 @pytest.mark.parametrize("panic", [False, True])
 @pytest.mark.parametrize(("target", "keys", "lost", "expects"), [
-    # Ogres only by their test
+    # the Ogres lose points only by a Panic test
     (OGRES, {}, 0, "panic"), (OGRES, {}, 2, "panic"), (OGRES, {}, 3, "panic"),
     (unit("Spears", 9, points=7.0, leadership=5), {}, 0, "points"),
     (unit("Spears", 9, points=7.0, leadership=5), {}, 3, "points"),

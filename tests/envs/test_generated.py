@@ -160,9 +160,10 @@ def test_pools_by_name() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [
+    Generation(), Generation(opposition="dwarfs", phases=1),
     Generation(points=2000, units=10, characters=6, wizards=6, spells=12, items=8),
-    Generation(points=2000, ruleset="7e", battlefield=False, units=8), Generation(),
-    Generation(opposition="daemons", phases=12), Generation(opposition="dwarfs", phases=1),
+    Generation(points=2000, ruleset="7e", battlefield=False, units=8),
+    Generation(opposition="daemons", phases=12),
 ])  # fmt: skip
 @pytest.mark.parametrize("seat", [0, 1])
 def test_sizes_are_enough_for_scenarios_of_any_kind(options: Generation, seat: int) -> None:

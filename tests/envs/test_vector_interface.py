@@ -87,6 +87,9 @@ def test_call_returns_what_gymnasiums_own_returns(name: str) -> None:
     keys: dict[str, Any] = {"scenario": "apprentice", "opponent": "greedy"}
     own: dict[str, Any] = {"copy": False, "final_infos": False, "autoreset_mode": "NextStep"}
     envs: Any = gym.make_vec(name, 2, **own, **keys)
+    envs.reset(seed=1)
+    infos = envs.step(np.zeros(2, np.int64))[4]
+    assert set(infos) == {"action_mask", "_action_mask", "illegal_action", "_illegal_action"}
     sync_envs: Any = gym.make_vec(name, 2, vectorization_mode="sync", **keys)
     for found, expected in zip(envs.get_attr("spec"), sync_envs.get_attr("spec"), strict=True):
         assert (found.id, found.kwargs) == (expected.id, expected.kwargs)

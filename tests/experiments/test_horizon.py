@@ -8,10 +8,10 @@ from experiments.horizon import battle_rows, exact_parts, exact_rows, read_scena
 from tests.support.scripts import Scripts, results_in
 
 
-@pytest.mark.parametrize(
-    ("scenario", "most"),  # in the duel, it reads scrolls too early
-    [("apprentice:2", 100.0), pytest.param("archmage-duel:3", 90.0, marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("scenario", "most"), [
+    ("apprentice:2", 100.0),
+    pytest.param("archmage-duel:3", 90.0, marks=pytest.mark.slow),  # it reads scrolls too early
+])  # fmt: skip
 def test_all_phases_are_the_optimum_and_one_is_not(scenario: str, most: float) -> None:
     first, *_, last = exact_parts(read_scenario(scenario))
     for seat in ("caster", "dispeller"):

@@ -130,7 +130,7 @@ def test_a_model_on_a_server_is_graded_and_its_record_again(
     tmp_path: Path, scripts: Scripts, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OWN_KEY", "secret")
-    # The record keeps line separators and half a surrogate pair.
+    # The record keeps line separators; half of a surrogate pair is replaced.
     server.reply = lambda text: f"a\u2028b\x85c\ud800 {last_action(text)}"
     out, again = tmp_path / "out", tmp_path / "again"
     extra = "--key OWN_KEY --parameter temperature=0 --parameter effort=low --odds"

@@ -259,9 +259,9 @@ EXAMPLES: dict[type[BaseModel], dict[str, tuple[Parts, Parts]]] = {
         "in_play_on": spell({**LIES, "in_play_on": "Boyz"}, {**LIES, "in_play_on": "Wolves"}),
     },
     Unit: {
-        **each_of("enemy", models=12, toughness=5, wounds=2, leadership=6, armour_save=5),
-        **each_of("enemy", points=6.0, in_combat=True, fleeing=True, magic_resistance=1),
-        **each_of("enemy", ward_save=5),
+        **each_of("enemy", models=12, toughness=5, wounds=2, leadership=6),
+        **each_of("enemy", armour_save=5, ward_save=5, points=6.0, magic_resistance=1),
+        **each_of("enemy", in_combat=True, fleeing=True),
         "frontage": one("enemy", {"frontage": 10}, spell=FRONT_RANK),
         "base": one("enemy", {"base": [40.0, 40.0]}, spell={"damage": TEMPLATE}),
         "position": one("enemy", {"position": [24.0, 44.0]}, spell={"range_inches": 20}),

@@ -57,7 +57,7 @@ def recorded(name: str) -> Transcript:
 
 
 def lines_of(path: Path) -> list[Any]:
-    """Return the lines of a transcript's file."""
+    """Return the values in a JSON Lines file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
