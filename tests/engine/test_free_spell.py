@@ -69,6 +69,16 @@ def test_the_one_answer_is_rolled_with_power_dice_or_a_scroll() -> None:
     check(failed, points=-70, power=1, node=Node.NOMINATE)
 
 
+def test_an_item_may_make_its_caster_forget_it() -> None:
+    foe = wizard(2, spell("Cheap", 8), spell("Dear", 9), spell("Dearer", 10), name="Foe")
+    battle = free(foe, items=["Seal of Destruction"], phases=2)
+    battle.nominate("Dear")
+    battle.use("Seal of Destruction")
+    battle.roll(4)
+    battle.pass_until(1)
+    check(battle, mover=1, castable={"Cheap", "Dearer"})
+
+
 @pytest.mark.parametrize("status", ["fleeing", "off_table", "dead"])
 def test_a_wizard_who_cannot_cast_cannot_use_it(status: str) -> None:
     battle = free({**FOE, "status": status})

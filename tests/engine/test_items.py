@@ -9,6 +9,7 @@ from tests.support.builders import Data, Game, army, game, lasting, miscast, spe
 from wfb_gym.engine.actions import FIRST_DICE, FIRST_REROLL, PASS
 from wfb_gym.engine.outcomes import OUTCOME_CAST, OUTCOME_FAIL, OUTCOME_IRRESISTIBLE, OUTCOME_WORKS
 from wfb_gym.engine.state import Node
+from wfb_gym.engine.stored_dice import next_stored
 
 from .facts import check
 
@@ -193,7 +194,11 @@ def test_stored_dice_come_back_on_a_d6_of_their_number(stored: int, die: int, po
     # no stored dice return in the enemy's phase
     check(battle, active=1, dispel=2 + 1, node=Node.NOMINATE)
     battle.stop()
-    assert battle.node == Node.ROLL_STORED
+    check(battle, node=Node.ROLL_STORED, mover=0)
+    twin = battle.copy()
+    twin.state.mover = 1  # for example after the enemy's Panic test
+    next_stored(twin.packed, twin.state)
+    assert twin.key() == battle.key()
     works = (7 - stored) / 6
     expected = {OUTCOME_FAIL: 1 - works, OUTCOME_WORKS: works} if stored > 1 else {OUTCOME_WORKS: 1}
     assert battle.outcomes() == pytest.approx(expected)

@@ -113,6 +113,15 @@ def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> N
     assert battle.is_in_play("Ward", 0) == survives
 
 
+def test_its_targets_death_ends_it() -> None:
+    at_mage = {"target": "enemy_model", "in_play_on": "Mage", "worth": {"points_per_phase": 3}}
+    curse = aimed("Curse", duration="remains_in_play", in_play=True, **at_mage)
+    battle = game(army(wizard(1, spell())), army(wizard(1, curse, name="Foe")))
+    assert battle.is_in_play("Curse", 1)
+    remove_wizard(battle.packed, battle.state, 0, 0)
+    assert not battle.is_in_play("Curse", 1)
+
+
 def test_the_opponent_dispels_first_then_the_active_player() -> None:
     curse = ward("Curse", worth_per_phase=3)
     battle = to_dispel_in_play(keeper(level=1, foe=army(wizard(1, curse))))
