@@ -243,6 +243,9 @@ CONTRADICTIONS: dict[str, tuple[str, Chosen, str, Any, str]] = {
     "a cast without dice": (
         "border-skirmish", at_node(Node.TARGET), "power", 0,
         r"spell: expected a spell that its wizard can cast now, found \d+"),
+    "a throw without dice": (
+        "border-skirmish", at_node(Node.POOL_DICE), "power", 0,
+        r"spell: expected a spell that its wizard can cast now, found \d+"),
     "used item": (
         "storm-council",
         lambda states: (states["node"] == Node.POOL_DICE) & (states["cast_item"] > 0),
