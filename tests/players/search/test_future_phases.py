@@ -9,6 +9,7 @@ from tests.support.builders import PASS, Game, army, miscast, spell, unit, wizar
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.future_phases import price_of_scroll
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
+from wfb_gym.players.search.reduction import KEEP, price_of_boost
 from wfb_gym.scenario import Scenario, load_scenario
 from wfb_gym.seats import SEATS
 from wfb_gym.solver import ExactGame
@@ -80,3 +81,14 @@ def test_a_scroll_has_the_price_of_the_next_phases_spell(with_units: bool) -> No
     assert agent.action_values(battle)
     price = price_of_scroll(battle.packed, 1, agent._scratch.future)
     assert price == pytest.approx((0.4 if with_units else 1.0) * 20.0 * 29 / 36)
+
+
+@pytest.mark.parametrize(
+    ("phases", "uses", "share"), [(1, 1, 0.0), (3, 2, 0.5), (3, 1, 1.0), (7, 1, 1.0), (7, 2, 1.0)]
+)
+def test_a_boost_costs_less_if_there_are_fewer_phases_to_use_it(
+    phases: int, uses: int, share: float
+) -> None:
+    battle = start(battle_of(army(wizard(2, BOLT)), army(), phases))
+    price = price_of_boost(battle.packed, battle.state, 20.0, uses)
+    assert price == pytest.approx(share * KEEP * 20.0)
