@@ -186,10 +186,14 @@ def test_arguments() -> None:
         SelfPlayBatch(1, DUEL, (small, small))
 
 
-def test_a_copy_shares_nothing_with_its_original() -> None:
-    batch = SelfPlayBatch(4, "apprentice")
-    decisions = batch.reset(1)
+def test_a_copy_is_equal_to_its_original_and_shares_nothing() -> None:
+    batch = SelfPlayBatch(8, "orc-shaman-hunt", autoreset=False)
+    decisions, rng = batch.reset(1), np.random.default_rng(2)
+    while not (batch.ended.any() and batch.points.any()):
+        decisions = play_randomly(batch, decisions, rng)
     twin = copy.copy(batch)
     for key in ("envs", "points", "opening_points", "ended"):
-        assert not np.shares_memory(getattr(batch, key), getattr(twin, key))
-    assert decisions[0].observations.shape == twin._decisions()[0].observations.shape
+        ours, theirs = getattr(batch, key), getattr(twin, key)
+        assert np.array_equal(ours, theirs)
+        assert not np.shares_memory(ours, theirs)
+    assert all_equal([decisions[0].observations], [twin._decisions()[0].observations])
