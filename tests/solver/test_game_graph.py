@@ -130,7 +130,9 @@ def test_a_search_over_the_limit_continues_with_a_higher_one(
 def test_a_search_needs_exactly_the_memory_of_its_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     tiny(monkeypatch)
     made = small("a duel")
-    needed = explored(made, merging=True)[0].bytes
+    graph, _ = explored(made, merging=True)
+    needed = graph.bytes
+    assert needed == game_graph.bytes_of(graph.size, graph.keys.shape[1])
     for limit in (needed // 9, needed // 5, needed // 3, needed // 2, needed - 1, needed):
         positions = GameGraph(pack(made), limit, merging=True)
         with nullcontext() if limit == needed else pytest.raises(TooLarge):
