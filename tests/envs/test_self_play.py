@@ -120,7 +120,7 @@ def test_a_restored_state_continues_the_same(scenario: str) -> None:
     expected = record(turns, turns.set_state(kept), 25)
     record(turns, turns.reset(99), 5)
     again = turns.set_state(kept)
-    assert not (turns.points.any() or turns.opening_points.any() or turns.ended.any())
+    assert not any(part.any() for part in (turns.points, turns.opening_points, turns.ended))
     assert all_equal(record(turns, again, 25), expected)
     with pytest.raises(ValueError, match=r"expected .* bytes for 8 battles"):
         SelfPlayBatch(8, DUEL).set_state(kept)
@@ -142,7 +142,7 @@ def test_a_state_with_ended_battles_is_rejected_with_autoreset() -> None:
 def test_each_position_has_one_of_the_scenarios(scenario: list[int]) -> None:
     turns = SelfPlayBatch(1, "apprentice")
     turns.reset(1)
-    states = turns.states(np.zeros(1, np.int64))
+    states: Any = turns.states(np.zeros(1, np.int64))
     turns.check_positions(np.zeros(1, np.int64), states)
     with pytest.raises(ValueError, match=r"^scenario: expected one of 0\.\.0 for each position"):
         turns.check_positions(np.array(scenario), states)

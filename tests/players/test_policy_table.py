@@ -1,6 +1,7 @@
 """Policies as tables: they play the stored probabilities, and other files are rejected."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,11 @@ def test_a_table_has_its_probabilities(path: Path, seat: int) -> None:
     agent = TableAgent(path)
     assert agent.about == {"seat": seat}
     assert declared_sizes(agent) == space_sizes(fit(pack(load_scenario(DUEL)), seat))
+
+
+def test_a_policy_declares_both_sizes_or_none() -> None:
+    both, half = SimpleNamespace(size=3, actions=2), SimpleNamespace(size=3)
+    assert (declared_sizes(both), declared_sizes(half)) == ((3, 2), None)
 
 
 def test_a_table_may_take_its_likeliest_actions(path: Path) -> None:

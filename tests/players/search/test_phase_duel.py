@@ -116,6 +116,13 @@ def test_magic_resistance_answers_without_dispel_dice(resistance: int) -> None:
     assert PhaseSearchAgent().action_values(battle) == pytest.approx(dict(exact), abs=1e-9)
 
 
+def test_the_greatest_worth_includes_points_while_in_play() -> None:
+    ward = lasting("Ward", 7, 2.0, worth_per_phase=30.0)
+    battle, agent = start(duel(army(wizard(2, BOLT, ward)), army())), PhaseSearchAgent()
+    agent.action_values(battle)
+    assert agent._scratch.duel[0].greatest == pytest.approx(32.0)
+
+
 @pytest.mark.parametrize("first", [0, 1])
 def test_bonuses_of_items_declared_in_turn_add_up(first: int) -> None:
     charms = [
