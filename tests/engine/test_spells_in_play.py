@@ -114,8 +114,8 @@ def test_its_casters_death_ends_it_unless_it_says_otherwise(survives: bool) -> N
 
 
 def test_its_targets_death_ends_it() -> None:
-    at_mage = {"target": "enemy_model", "in_play_on": "Mage", "worth": {"points_per_phase": 3}}
-    curse = aimed("Curse", duration="remains_in_play", in_play=True, **at_mage)
+    lies: Data = {"duration": "remains_in_play", "in_play": True, "in_play_on": "Mage"}
+    curse = aimed("Curse", target="enemy_model", worth={"points_per_phase": 3}, **lies)
     battle = game(army(wizard(1, spell())), army(wizard(1, curse, name="Foe")))
     assert battle.is_in_play("Curse", 1)
     remove_wizard(battle.packed, battle.state, 0, 0)
