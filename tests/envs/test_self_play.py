@@ -192,6 +192,7 @@ def test_a_copy_is_equal_to_its_original_and_shares_nothing() -> None:
     batch = SelfPlayBatch(8, "orc-shaman-hunt", autoreset=False)
     decisions, rng = batch.reset(1), np.random.default_rng(2)
     while not (batch.ended.any() and batch.points.any()):
+        assert not batch.ended.all()
         decisions = play_randomly(batch, decisions, rng)
     twin = copy.copy(batch)
     for key in ("envs", "points", "opening_points", "ended"):

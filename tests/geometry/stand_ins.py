@@ -55,9 +55,13 @@ KARL = Character(position=(36.0, 10.0))
 
 
 def foe(
-    name: str = "Foe", y: float = 20.0, x: float = 36.0, models: int = 5, frontage: int = 5,
+    name: str = "Foe",
+    y: float = 20.0,
+    x: float = 36.0,
+    models: int = 5,
+    frontage: int = 5,
     **keys: Any,
-) -> Unit:  # fmt: skip
+) -> Unit:
     """Return a unit that faces the caster, its front edge 10 inches away by default."""
     return Unit(name, models, min(models, frontage), (x, y), 180.0, **keys)
 
@@ -83,9 +87,13 @@ class Terrain:
 
 
 def deployment(
-    ours: tuple[Unit | Character, ...] = (), theirs: tuple[Unit | Character, ...] = (),
-    terrain: tuple[Terrain, ...] = (), *, battlefield: bool = True, ruleset: str = "6e",
-) -> Deployment:  # fmt: skip
+    ours: tuple[Unit | Character, ...] = (),
+    theirs: tuple[Unit | Character, ...] = (),
+    terrain: tuple[Terrain, ...] = (),
+    *,
+    battlefield: bool = True,
+    ruleset: str = "6e",
+) -> Deployment:
     """Return a battle of these units and characters, with the first army casting."""
     armies = [
         Army(
