@@ -91,7 +91,8 @@ report: $(STAMP) ## tables and figures of README and docs: tools/report_tables.p
 	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## run lint, then all tests except the slow ones, on all cores
-	$(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	@# With bytecode, because many tests start processes that would compile all sources.
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the slow tests, on all cores
 	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(PYTEST_ARGS)

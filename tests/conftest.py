@@ -1,5 +1,6 @@
 """Fixtures of several folders, and the tests that need optional packages."""
 
+import gc
 import os
 import re
 from collections.abc import Generator, Iterable
@@ -27,8 +28,8 @@ pytest.register_assert_rewrite(
 from tests.support.pages import PACKAGE  # noqa: E402
 
 if "PYTEST_XDIST_WORKER" in os.environ:
-    # Set before anything loads torch or BLAS, here or in a process that a test starts. There is one
-    # worker per core, and threads that wait for other workers would occupy all cores.
+    # Set before anything loads torch or BLAS, here or in a process that a test starts. The workers
+    # use all cores, and threads that wait for other workers would occupy them.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 _EXTRAS = {
@@ -94,26 +95,49 @@ def quick_refusals(shared_samples: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 10_000)
 
 
+gc.disable()  # while tests are collected, which makes many objects that stay
+
+
+def pytest_collection_finish() -> None:
+    """Exclude the collected tests and imported modules from later garbage collections."""
+    gc.freeze()
+    gc.enable()
+
+
 _NOT_COMPILED = ("test_compiler.py", "test_site.py", "generating", "geometry", "scenario")
 """Slow or numerous tests that play no battle; `test_compiler` has its own caches."""
+_IN_BROWSERS = ("web",)
+"""Tests that mostly wait for a browser."""
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Start one worker more than cores, because one of them waits for browsers."""
+    return (yield) + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the first worker compile the rules while the second one runs tests that need no rules.
+    """Let the first worker compile the rules, the second one begin with tests that need no rules.
 
-    Otherwise both would compile most rules, or wait. With `--dist worksteal`, each worker begins
-    with an equal share of the tests, in order, so most files run in one worker, which loads and
-    solves their scenarios once.
+    Otherwise both would compile most rules, or wait. The last worker begins with the tests in
+    browsers, so that the others use the cores meanwhile. With `--dist worksteal`, each worker
+    begins with an equal share of the tests, in order, so most files run in one worker, which loads
+    and solves their scenarios once.
     """
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
-    share = len(items) // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    workers = int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    share = len(items) // workers
     folder = config.rootpath / "tests"
     tops = {item: item.path.relative_to(folder).parts[0] for item in items}
-    plain = [item for top in _NOT_COMPILED for item in items if tops[item] == top][:share]
-    taken = set(plain)
+    plain, waiting = (
+        [item for top in group for item in items if tops[item] == top][:share]
+        for group in (_NOT_COMPILED, _IN_BROWSERS if workers > 2 else ())
+    )
+    taken = {*plain, *waiting}
     rest = [item for item in items if item not in taken]
-    items[:] = rest[:share] + plain + rest[share:]
+    last = (workers - 1) * share - len(plain)
+    items[:] = rest[:share] + plain + rest[share:last] + waiting + rest[last:]
 
 
 @contextmanager

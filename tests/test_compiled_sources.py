@@ -1,18 +1,22 @@
 """The cache key of compiled code covers every file with compiled code."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import wfb_gym
 from wfb_gym import _jit
 
 ROOT = Path(wfb_gym.__file__).parent
-TREES = {
-    ".".join(("wfb_gym", *path.relative_to(ROOT).with_suffix("").parts)): ast.parse(
-        path.read_bytes()
-    )
-    for path in ROOT.rglob("*.py")
-}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return the syntax tree of each module of the package."""
+    paths = {path: path.relative_to(ROOT).with_suffix("").parts for path in ROOT.rglob("*.py")}
+    return {
+        ".".join(("wfb_gym", *parts)): ast.parse(path.read_bytes()) for path, parts in paths.items()
+    }
 
 
 def _is_compiled(function: ast.FunctionDef) -> bool:
@@ -38,15 +42,15 @@ def _names_used(node: ast.AST) -> set[str]:
 
 def _modules_read_by(name: str) -> set[str]:
     """Return the modules of the package from which a module imports such a name."""
-    used = _names_used(TREES[name])
+    used = _names_used(trees()[name])
     return {
         module
-        for node in ast.walk(TREES[name])
+        for node in ast.walk(trees()[name])
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
         if (alias.asname or alias.name) in used
         for module in (f"{node.module}.{alias.name}", node.module)
-        if module in TREES
+        if module in trees()
     }
 
 
@@ -55,7 +59,7 @@ def test_the_digest_has_each_file_that_compiled_code_reads_and_no_others() -> No
     counted = {".".join(("wfb_gym", *path.parts)) for path in paths}
     functions = {
         name: [each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef)]
-        for name, tree in TREES.items()
+        for name, tree in trees().items()
     }
     compiled = {name for name, found in functions.items() if any(map(_is_compiled, found))}
     assert len(compiled) > 50
@@ -71,7 +75,7 @@ def test_the_digest_has_each_file_that_compiled_code_reads_and_no_others() -> No
 
 def test_compiled_functions_assert_nothing() -> None:
     """`python -O` removes assertions, and its compiled code is used in every process."""
-    for name, tree in TREES.items():
+    for name, tree in trees().items():
         for each in ast.walk(tree):
             if isinstance(each, ast.FunctionDef) and _is_compiled(each):
                 assert not any(isinstance(part, ast.Assert) for part in ast.walk(each)), name

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import combinations
 
 MAX_LISTED = 24
@@ -18,21 +19,25 @@ _LEAST_MISTYPED_WORD = 5
 
 def plain(name: str) -> str:
     """Return a name in lower case without punctuation, or unchanged if it is all punctuation."""
-    letters = "".join(each for each in name.casefold() if each.isalnum())
+    letters = "".join(filter(str.isalnum, name.casefold()))
     return letters or name
 
 
 def name_finder(known: Iterable[str]) -> Callable[[str], str | None]:
     """Return a function like `find_name` for many lookups in the same known names."""
     names = dict.fromkeys(known)
-    meant: dict[str, list[str]] = {}
-    for name in names:
-        meant.setdefault(plain(name), []).append(name)
+
+    @cache
+    def by_letters() -> dict[str, list[str]]:  # only for names that are not exact
+        found: dict[str, list[str]] = {}
+        for name in names:
+            found.setdefault(plain(name), []).append(name)
+        return found
 
     def find(given: str) -> str | None:
         if given in names:
             return given
-        alike = meant.get(plain(given[:_MAX_GIVEN]), [])
+        alike = by_letters().get(plain(given[:_MAX_GIVEN]), [])
         return alike[0] if len(alike) == 1 else None
 
     return find

@@ -230,6 +230,7 @@ def test_logits_are_regularized_towards_0(source: TargetSource) -> None:
     assert bias.item() == pytest.approx(50.0 - 1e-2, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_network_learns_more_scenarios(finished: Path, tmp_path: Path, scripts: Scripts) -> None:
     first, second = finished / "run", tmp_path / "second"
     shutil.copytree(finished / "targets", tmp_path / "targets")

@@ -18,10 +18,8 @@ from wfb_gym.device.batch import DeviceBatch
 from wfb_gym.device.building import ptx_of
 from wfb_gym.device.lowering import KernelError
 from wfb_gym.envs.kernel import Autoreset
-from wfb_gym.generating import Generated
 
 CASTER = "wfb_gym/Caster-v0"
-GENERATED = list(Generated.parse("generated").scenarios()[:20])
 CASES: dict[str, dict[str, Any]] = {
     "duel": {},
     "both seats": {"seat": 1, "opponent": ["random", "greedy"], "mode": Autoreset.NEXT_STEP},
@@ -29,7 +27,7 @@ CASES: dict[str, dict[str, Any]] = {
     "largest battle": {"scenario": "the-winds-unbound", "mode": Autoreset.DISABLED},
     "raw features": {"scenario": "apprentice", "features": "raw"},
     "move tables": {"scenario": "apprentice", "opponent": "optimal", "seat": 1},
-    "generated": {"scenario": GENERATED, "opponent": "greedy"},
+    "generated": {"scenario": "generated:train:20", "opponent": "greedy"},
 }
 
 

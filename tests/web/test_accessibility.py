@@ -70,7 +70,10 @@ def test_a_duel_is_played_with_the_keyboard_only(open_page: OpenPage) -> None:
     expect(page.locator(".wfb-review[data-ready]")).to_be_visible()
 
 
-@pytest.mark.parametrize("scenario", ["the-winds-unbound", "dawn-at-grimmwald"])
+@pytest.mark.parametrize(
+    "scenario",
+    ["the-winds-unbound", pytest.param("dawn-at-grimmwald", marks=pytest.mark.slow)],
+)
 def test_a_large_map_fits_on_a_phone(open_page: OpenPage, scenario: str) -> None:
     page = open_page("phone")
     start(page, scenario=scenario)

@@ -25,10 +25,17 @@ def test_low_contrast_is_found(open_page: OpenPage) -> None:
     assert sorted(found) == ["faint", "hidden", "low"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", ["desk", "phone"])
+@pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        ("desk", "light"),
+        ("phone", "dark"),
+        pytest.param("desk", "dark", marks=pytest.mark.slow),
+        pytest.param("phone", "light", marks=pytest.mark.slow),
+    ],
+)
 def test_all_text_has_enough_contrast(
-    open_page: OpenPage, scheme: Literal["light", "dark"], size: str
+    open_page: OpenPage, size: str, scheme: Literal["light", "dark"]
 ) -> None:
     page = open_page(size)
     page.emulate_media(color_scheme=scheme)

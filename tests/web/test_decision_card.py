@@ -1,5 +1,6 @@
 """The decision card in a real browser: last events, texts, points, keys and focus."""
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.web.browser import BROWSER_TESTS, OpenPage
@@ -82,6 +83,7 @@ def test_keys_choose_and_the_focus_is_on_the_first_choice(open_page: OpenPage) -
     press(page, "Keys: off")
 
 
+@pytest.mark.slow
 def test_the_evaluation_bar_follows_the_game_and_can_be_switched_off(open_page: OpenPage) -> None:
     page = open_page("phone")
     start(page)

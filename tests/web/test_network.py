@@ -243,6 +243,7 @@ def test_browsers_have_battles_of_their_own(
 
 
 @IN_CHROMIUM
+@pytest.mark.slow
 def test_a_battle_continues_by_itself_after_the_server_was_restarted(
     context: BrowserContext, tmp_path: Path
 ) -> None:
@@ -259,6 +260,7 @@ def test_a_battle_continues_by_itself_after_the_server_was_restarted(
 
 
 @IN_CHROMIUM
+@pytest.mark.slow
 def test_ctrl_c_does_not_wait_for_a_game_that_is_set_up(context: BrowserContext) -> None:
     page = context.new_page()
     with served() as url:  # which fails if the server does not end

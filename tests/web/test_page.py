@@ -192,6 +192,7 @@ def test_the_form_describes_its_choices(open_page: OpenPage) -> None:
     expect(about.filter(has_text="You lead Marauding Band.")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> None:
     page = open_page()
     page.emulate_media(color_scheme="dark")
@@ -332,6 +333,7 @@ def test_hidden_items_are_shown_at_the_end(open_page: OpenPage, tmp_path: Path) 
     assert (read(tmp_path / "battle.jsonl").seed, page.get_by_text("Seed 3;").count()) == (3, 1)
 
 
+@pytest.mark.slow
 def test_files_of_a_review_and_an_odds_sheet(open_page: OpenPage, tmp_path: Path) -> None:
     write(record("archmage-duel", "random", "random", seed=5), tmp_path / "duel.jsonl")
     out = tmp_path / "review.html"

@@ -1,15 +1,24 @@
 """Shared positions, puzzles from mistakes and the practice page, in a real browser."""
 
 import re
+from collections.abc import Iterator
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.web.accessibility import assert_accessible
-from tests.web.browser import BROWSER_TESTS, OpenPage
+from tests.web.browser import BROWSER_TESTS, OpenPage, served
 from tests.web.contrast import low_contrast
 from tests.web.playing import choose, play_to_the_end, press, resize, start
 
 pytestmark = BROWSER_TESTS
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serve the page without the history of other tests."""
+    with served() as found:
+        yield found
 
 
 def check(page: Page) -> None:
@@ -113,6 +122,7 @@ def test_puzzles_in_a_paused_game_lead_back_to_it(open_page: OpenPage, address: 
     assert kept_games(page, address) == kept
 
 
+@pytest.mark.slow
 def test_a_shared_position_is_played_without_its_hidden_items(
     open_page: OpenPage, context: BrowserContext
 ) -> None:
