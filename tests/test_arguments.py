@@ -17,7 +17,8 @@ REJECTED = {
         ("veteren", "did you mean veteran?"),
         ("--battles 0", "--battles: expected more than 0, found 0")],
     "experiments.horizon": [
-        ("--scenario apprentice:99", "phases"),
+        ("--scenario apprentice:99",
+         "scenario: phases: expected a whole number from 1 to 12, found 99"),
         ("--phases two", "expected a whole number from 1, found 'two'")],
     "experiments.leaderboard": [
         ("--evaluate greedy a.zip", "expected names or saved models, found both"),
@@ -25,7 +26,7 @@ REJECTED = {
         ("--task apprentice/caster --seat dispeller", "--seat: expected tasks of the dispeller"),
         ("--evaluate greedy --name 'a b'", "--name: expected a name of up to 64 letters"),
         ("--evaluate greedy --about missing.toml", "missing.toml: expected a TOML file, found"),
-        ("--evaluate missing.zip --name x", "missing.zip")],
+        ("--evaluate missing.zip --name x", "missing.zip: expected a saved model, found no file")],
     "experiments.optimality_gap": [
         ("veteren", "did you mean veteran?"),
         ("--budget -1", "--budget: expected 0 or more, found -1"),
@@ -48,28 +49,31 @@ REJECTED = {
          "runs/apprentice.npz: expected a saved network, found no file")],
     "experiments.tournament": [
         ("veteren", "did you mean veteran?"), ("random random", "agent: random is given twice"),
-        ("missing.zip", "missing.zip"), ("random --scenario archmage-dual", "scenario: expected"),
+        ("missing.zip", "missing.zip: expected a saved model, found no file"),
+        ("random --scenario archmage-dual", "scenario: expected"),
         ("random --battles 0", "--battles: expected more than 0, found 0"),
         ("random --seed -1", "expected 0 or more, found -1")],
     "experiments.value_of_hiding": [
         ("--quick --scenario hidden-scroll", "without hidden items"),
         ('--quick --item "Wizard\'s Staff"', "does nothing before it is used"),
         ("--quick --item Nothing", "an item of this file or bundled"),
-        ("--quick --chances 0", "--chances")],
+        ("--quick --chances 0", "--chances: expected more than 0, found 0")],
     "experiments.value_of_history": [
         ("archmage-duel", "expected hidden items, found none in archmage-duel")],
     "agents.compare": [
-        ("--scenario dawn-at-grimmwald", "--scenario: "),
+        ("--scenario dawn-at-grimmwald", "--scenario: dawn-at-grimmwald does not fit into "),
         ("--runs 0", "--runs: expected more than 0, found 0")],
     "agents.distil": [
         ("--quick --first -1", "--first: expected 0 or more, found -1"),
         ("--quick --start-from none.npz", "--start-from: none.npz: expected a saved network")],
-    "agents.hidden": [("--scenario archmage-duel", "expected hidden items"), ("--gap 0", "--gap")],
+    "agents.hidden": [
+        ("--scenario archmage-duel", "expected hidden items"),
+        ("--gap 0", "--gap: expected more than 0, found 0.0")],
     "agents.imitate": [
         ("--dataset wfb_gym/nothing-v0", "found no wfb_gym/nothing-v0"),
         ("--epochs 0", "--epochs: expected more than 0"),
         ("--held-out 1", "--held-out: expected a share")],
-    "agents.openspiel": [("--scenario dawn-at-grimmwald", "dawn-at-grimmwald")],
+    "agents.openspiel": [("--scenario dawn-at-grimmwald", "dawn-at-grimmwald does not fit into ")],
     "agents.ppo_device": [
         ("--device cpu --width 0", "--width: expected more than 0"),
         ("--device tpu", "--device: expected cuda, cuda:1 and so on or cpu, found tpu"),
