@@ -42,7 +42,7 @@ def serve(handler: type[BaseHTTPRequestHandler] = Model) -> Iterator[str]:
     """Serve the models, or answer with another handler, and yield the base address for clients."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
     server.server_close()
