@@ -21,6 +21,8 @@ CORE_TESTS := $(addprefix tests/,test_compiler.py test_intrinsics.py test_packag
 PYTHON ?=
 ARGS ?=
 PYTEST_ARGS ?=
+# With bytecode, because many tests start processes, which would compile all sources.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz generated mutate solve benchmark docs record rllib adapters lint format constraints clean
@@ -91,11 +93,10 @@ report: $(STAMP) ## tables and figures of README and docs: tools/report_tables.p
 	$(BIN)/python -m tools.report $(ARGS)
 
 test: lint ## run lint, then all tests except the slow ones, on all cores
-	@# With bytecode, because many tests start processes that would compile all sources.
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+	$(PYTEST) $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the slow tests, on all cores
-	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(PYTEST_ARGS)
+	$(PYTEST) -m slow $(PYTEST_ARGS)
 
 fuzz: $(STAMP) ## fuzz every reader and environment, for five minutes by default
 	$(BIN)/python -m tests.fuzzing $(ARGS)
