@@ -11,7 +11,7 @@ from wfb_gym.scenario import load_scenario
 from wfb_gym.transcripts import NarratedBattle
 from wfb_gym.transcripts.recording import make_chooser, rng_of_seed
 
-from ..solver.small import explored, small, start
+from ..solver.small import everywhere, explored, small, start
 
 DUEL = "archmage-duel"
 
@@ -75,6 +75,16 @@ def test_a_game_of_the_greatest_size_is_solved(name: str, share: int) -> None:
     for most, is_exact in ((share * size, True), (share * size - 1, False)):
         analyst = Analyst(small(name), most_positions=most)
         assert analyst.analyse(start(small(name))).is_exact == is_exact
+
+
+def test_positions_of_a_solved_game_are_not_solved_again() -> None:
+    scenario = small("an item that adds to every dispel")
+    battle, analyst = start(scenario), Analyst(scenario)
+    analyst.analyse(battle)
+    for _ in everywhere(explored(scenario)[0], battle):
+        if battle.is_decision():
+            analyst.note_too_large(battle)
+            assert analyst.analyse(battle).is_exact
 
 
 def test_only_decisions_are_analysed() -> None:

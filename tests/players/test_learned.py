@@ -21,7 +21,7 @@ from wfb_gym.engine.state import Node
 from wfb_gym.files import DamagedFileError
 from wfb_gym.packing import pack
 from wfb_gym.players.learned import NetworkAgent, likeliest_actions
-from wfb_gym.players.network import PolicyNetwork, load_network, save_network
+from wfb_gym.players.network import Entities, PolicyNetwork, load_network, save_network
 from wfb_gym.players.registry import make_agent
 from wfb_gym.scenario import Scenario, load_scenario
 
@@ -88,6 +88,17 @@ def test_every_point_of_a_comet_has_a_chance() -> None:
     view = View(battle.packed_scenarios, 0, network.limits)
     observations, masks = view.show(np.zeros(1, np.int64), states_of(battle))
     assert np.array_equal(probabilities_of(network, observations, masks) > 0.0, masks)
+
+
+def test_a_casting_bonus_lowers_the_number_needed_to_0_at_most() -> None:
+    mage = wizard(1, spell("Dart", 3), spell("Beam", 8), items=["Rod"])
+    battle = game(army(mage, power_dice=2), items=[{"name": "Rod", "cast_bonus": 5}])
+    network = network_for(battle.scenario, 0, "entities")
+    body, view = network.body, View(battle.packed_scenarios, 0, network.limits)
+    assert isinstance(body, Entities)
+    seen = torch.from_numpy(view.show(np.zeros(1, np.int64), states_of(battle))[0])
+    casts = body._casts(body._members(seen, "own", "spell"), body._casters(seen, "own"))
+    assert casts.need.tolist() == [[0, 3]]
 
 
 @pytest.mark.parametrize("key", network_answers.KEYS)

@@ -5,7 +5,19 @@ If casualties have no later effect, a battle of several phases is played optimal
 
 import pytest
 
-from tests.support.builders import PASS, Game, army, miscast, spell, unit, wizard
+from tests.support.builders import (
+    PASS,
+    Data,
+    Game,
+    aimed,
+    army,
+    lasting,
+    miscast,
+    spell,
+    unit,
+    wizard,
+)
+from wfb_gym.engine.actions import FIRST_DICE
 from wfb_gym.players.registry import make_agent
 from wfb_gym.players.search.future_phases import price_of_scroll
 from wfb_gym.players.search.phase_search import PhaseSearchAgent
@@ -51,6 +63,36 @@ def test_a_spell_that_has_just_come_into_play_has_its_exact_value() -> None:
     exact = ExactGame(battle.scenario).solution.action_values(battle)
     end = battle.in_play_action("Ward", 0)
     assert found[PASS] - found[end] == pytest.approx(exact[PASS] - exact[end])
+
+
+CURSE = lasting("Curse", 5, 0.0, worth_per_phase=1.0)
+CURSE_ON = aimed("Curse", duration="remains_in_play", worth={"points_per_phase": 50.0})
+
+
+@pytest.mark.parametrize(
+    ("mages", "few", "phases"),
+    [
+        pytest.param([wizard(2, CURSE_ON)], 1.0, 2, id="not the best target"),
+        pytest.param(  # the last phase's best action is to end it, and cast the other curse on Few
+            [wizard(2, CURSE), wizard(2, CURSE_ON, name="Witch")], 100.0, 3, id="no target"
+        ),
+    ],
+)
+def test_a_spell_being_cast_will_be_in_play_on_its_own_target(
+    mages: list[Data], few: float, phases: int
+) -> None:
+    """It scores 1 point in two phases: the enemy's dice are worth more as a bolt of 20 points."""
+    enemy = army(wizard(2, BOLT), units=[unit("Few"), unit("Many")], power_dice=2, dispel_dice=2)
+    worths = [{"spell": "Curse", "target": "Few", "points_per_phase": few}]
+    battle = Game(battle_of(army(*mages, power_dice=2), enemy, phases, worths=worths))
+    battle.nominate("Curse")
+    battle.aim("Few")
+    battle.act(FIRST_DICE + 2)
+    battle.roll(3, 3)
+    found = PhaseSearchAgent().action_values(battle)
+    dispelled = 26 / 36  # two dice reach 6
+    assert found[PASS] == pytest.approx(2.0)
+    assert found[FIRST_DICE + 2] == pytest.approx(2.0 * (1.0 - dispelled))
 
 
 @pytest.mark.parametrize("with_units", [True, False])
