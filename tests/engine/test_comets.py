@@ -143,6 +143,16 @@ def test_the_expected_points_of_a_comet_before_the_battle_ends(phases: int, scor
         assert found[:count] == pytest.approx(each)
 
 
+def test_the_points_that_a_scenario_sets_for_a_comet_are_expected() -> None:
+    """A Comet that is cast in the last phase does not land."""
+    battle = sky(phases=1, worths=[{"spell": COMET, "points": 2.0, "points_per_phase": 3.0}])
+    spell = battle.spell(COMET, 0)
+    assert expected_points(battle.packed, battle.state, 0, spell, 0.0) == 2.0 + 3.0
+    assert battle.works(COMET) == 2
+    battle.stop()
+    check(battle, points=5)
+
+
 def test_a_point_stays_open_when_those_near_it_are_gone_until_no_enemy_is_left() -> None:
     battle = field(4.0, 30.0, cast=False)
     spell = battle.spell(COMET, 0)

@@ -111,10 +111,10 @@ def test_it_does_not_help_against_a_spell_in_play() -> None:
 def test_it_helps_against_the_free_spell_of_a_miscast() -> None:
     mage = wizard(1, spell("Bolt"), unit="Warded")
     own = army(mage, units=[unit("Warded", magic_resistance=2)], power_dice=2)
-    foe = army(wizard(1, known("Fire Ball"), name="Foe"))
+    foe = army(wizard(2, known("Pelt of Midnight"), known("Fire Ball"), name="Foe"))
     battle = game(own, foe, **miscast({"kind": "free_spell"}))
     battle.miscast()
-    battle.act(battle.legal_actions()[-1])
+    battle.nominate("Fire Ball")
     assert (battle.node, battle.mover) == (Node.DISPEL, 0)
     battle.act(NO_DICE)
     assert battle.dice_to_roll == 2

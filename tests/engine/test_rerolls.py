@@ -108,6 +108,23 @@ def test_no_die_is_re_rolled_twice_and_one_or_two_fails_by_the_dice_as_they_lie_
     assert battle.node == Node.DISPEL
 
 
+@pytest.mark.parametrize(
+    ("faces", "action", "face", "expected"),
+    [
+        ((1, 4), reroll(4), 1, {"node": Node.ROLL_MISCAST}),
+        ((6, 2), reroll(2), 6, {"node": Node.NOMINATE, "points": 10}),
+    ],
+)
+def test_a_roll_is_kept_with_its_re_rolled_dice_although_another_re_roll_is_left(
+    faces: tuple[int, ...], action: int, face: int, expected: Data
+) -> None:
+    battle = cast(*faces, item=FREE, charms=2)
+    battle.play([action, (face,)])
+    check(battle, node=Node.KEEP_CASTING)
+    battle.act(PASS)
+    check(battle, **expected)
+
+
 def test_in_the_seventh_edition_a_cast_is_re_rolled_whole() -> None:
     rules = {"reroll_all_dice": True, "miscast_table": "6e"}
     assert cast(2, 3, rules=rules).legal_actions() == [PASS, actions.REROLL_ALL]

@@ -202,6 +202,17 @@ def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4_and_slows_the_other
     assert battle.roll(*faces, *WOUND * (wholly + 2)) == 6 * (wholly + 2)
 
 
+def test_a_pit_of_shades_on_a_model_larger_than_its_template_takes_it_on_a_4() -> None:
+    foe = Foe(models=1)
+    giant = {**foe.as_unit(), "base": [100.0, 100.0]}
+    # The line of the first spell strikes the model that the template touches: equal numbers are
+    # stored once.
+    mage = wizard(4, known("Burning Head"), known("Pit of Shades"))
+    battle = game(army(mage), army(units=[giant]))
+    battle.works("Pit of Shades")
+    check_mean(battle, Row("Pit of Shades", {0: F(1, 2), 1: F(1, 2)}, 3), foe)
+
+
 @pytest.mark.parametrize(("armour", "strength"), [(6, 3), (5, 4), (1, 5)])
 def test_burning_iron_kills_one_model_by_the_armour_it_heats(armour: int, strength: int) -> None:
     foe = Foe(toughness=4, armour=armour, points=14.0, flammable=True)

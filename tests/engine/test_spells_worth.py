@@ -151,17 +151,22 @@ def test_a_flat_spell_of_two_wizards_does_not_stack_in_one_phase() -> None:
 
 
 OATH = aimed("Oath", target="friendly_unit", worth={"points": 1.0}, once=True)
+SHROUD = aimed(
+    "Shroud", target="friendly_unit", duration="remains_in_play", in_play=True, in_play_on="Two",
+    worth={"points_per_phase": 1.0},
+)  # fmt: skip
 RECAST = {"phases": 4, "rules": {"in_play_recast": "caster"}}
 
 
 @pytest.mark.parametrize(("cast", "keys"), [(OATH, {}), (known("Pelt of Midnight"), RECAST)])
 def test_a_lasting_spell_of_two_wizards_does_not_stack_on_one_unit(cast: Data, keys: Data) -> None:
+    """Another spell in play on a unit does not bar it."""
     mages = [wizard(4, cast, name=name) for name in "AB"]
-    side = army(*mages, units=[unit("One"), unit("Two")], power_dice=9)
+    side = army(*mages, wizard(1, SHROUD, name="C"), units=[unit("One"), unit("Two")], power_dice=9)
     battle = game(side, **keys)
     battle.works(cast["name"], "One", wizard=0)
     battle.nominate(cast["name"], 1)
-    assert battle.targets() == {"Two", "A", "B"}
+    assert battle.targets() == {"Two", "A", "B", "C"}
 
 
 @pytest.mark.parametrize(("target", "points"), [("One", 7), ("Two", 30), (OWN, 11)])
