@@ -54,9 +54,10 @@ VECTOR_CALLS = [
     (reset(seed="one"), "seed of environment 0: expected a whole number from 0, found 'o'"),
     (reset(seed=[1, 2, 3, 4]), "seed: expected 3 seeds, found 4"),
     (reset_masked(MASK, seed=-3), "seed: expected a whole number from 0, found -3"),
-    *((reset_masked(mask), "reset_mask: expected")
-      for mask in ([True, False, True], np.array([1, 0, 1]), np.array([True, False]), MASK[None],
-                   np.zeros(3, bool), None)),
+    *((reset_masked(mask), f"reset_mask: expected .*, found {found}")
+      for mask, found in (([True, False, True], "list"), (np.array([1, 0, 1]), "dtype int64"),
+                          (np.array([True, False]), r"shape \(2,\)"), (None, "NoneType"),
+                          (MASK[None], r"shape \(1, 3\)"), (np.zeros(3, bool), "none"))),
     (change_state(envs=b"short"), "state: expected .* bytes for 3 environments"),
     (lambda envs: envs.set_state({"envs": envs.get_state()["envs"]}), "state: expected a result"),
     (lambda envs: envs.set_state(None), "state: expected a result of get_state"),

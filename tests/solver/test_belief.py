@@ -50,6 +50,14 @@ def test_it_falls_or_rises_with_the_chance_of_an_item(secret: Any, sign: float) 
     assert (sign * np.diff(slopes) < 0.0).all()
 
 
+def test_the_order_of_the_sets_does_not_matter() -> None:
+    last = value_by_belief(perhaps_a_scroll(0.5))
+    sets = kinds([SCROLL], [])
+    first = value_by_belief(hidden_scenario(dispeller=sets, casts={"power_dice": 5}))
+    assert first.chances == pytest.approx(1.0 - last.chances[::-1])
+    assert first.values == pytest.approx(last.values[::-1])
+
+
 def test_it_is_exact_at_0_and_1_also_with_too_many_histories() -> None:
     mage = wizard(4, *(spell(f"Spell {k}", 4 + k, 10.0 + 9.0 * k) for k in range(5)))
 

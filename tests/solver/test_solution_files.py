@@ -275,9 +275,12 @@ def test_nodes_of_one_key_are_rejected_before_they_are_indexed(
         name: npy(np.repeat(array_of(saved, name)[:1], 300_000, axis=0))
         for name in ("keys", "kinds", "counts", "values", "chosen")
     }
-    rewrite(saved, **many)
+    keys = array_of(saved, "keys")
+    keys[5] = keys[2]
     monkeypatch.setattr(GameGraph, "_fill_index", None)
-    assert_rejected(saved, "node 1: expected a unique key, found a duplicate")
+    for changed, node in ({"keys": npy(keys)}, 5), (many, 1):
+        rewrite(saved, **changed)
+        assert_rejected(saved, f"node {node}: expected a unique key, found a duplicate")
 
 
 @pytest.fixture
