@@ -136,8 +136,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     )
     taken = {*plain, *waiting}
     rest = [item for item in items if item not in taken]
-    last = (workers - 1) * share - len(plain)
-    items[:] = rest[:share] + plain + rest[share:last] + waiting + rest[last:]
+    first, later = rest[:share], rest[share:]
+    last = max(0, (workers - 2) * share - len(plain))
+    items[:] = first + plain + later[:last] + waiting + later[last:]
 
 
 @contextmanager
