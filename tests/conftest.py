@@ -95,13 +95,15 @@ def quick_refusals(shared_samples: None, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(estimation, "ESTIMATE_AFTER", 10_000)
 
 
-gc.disable()  # while tests are collected, which makes many objects that stay
-
-
-def pytest_collection_finish() -> None:
-    """Exclude the collected tests and imported modules from later garbage collections."""
-    gc.freeze()
-    gc.enable()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Exclude the collected tests and imported modules from all garbage collections."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 _NOT_COMPILED = ("test_compiler.py", "test_site.py", "generating", "geometry", "scenario")
@@ -113,11 +115,12 @@ _IN_BROWSERS = ("web",)
 @pytest.hookimpl(wrapper=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
     """Start one worker more than cores, because one of them waits for browsers."""
-    return (yield) + 1
+    workers = yield
+    return workers if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else workers + 1
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let the first worker compile the rules, the second one begin with tests that need no rules.
+    """Let the first worker compile the rules while the second one runs tests that need no rules.
 
     Otherwise both would compile most rules, or wait. The last worker begins with the tests in
     browsers, so that the others use the cores meanwhile. With `--dist worksteal`, each worker

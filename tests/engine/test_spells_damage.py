@@ -205,8 +205,7 @@ def test_a_pit_of_shades_takes_models_it_only_touches_on_a_4_and_slows_the_other
 def test_a_pit_of_shades_on_a_model_larger_than_its_template_takes_it_on_a_4() -> None:
     foe = Foe(models=1)
     giant = {**foe.as_unit(), "base": [100.0, 100.0]}
-    # The line of the first spell strikes the model that the template touches: equal numbers are
-    # stored once.
+    # Equal numbers of models struck are stored once, and Burning Head's numbers come first.
     mage = wizard(4, known("Burning Head"), known("Pit of Shades"))
     battle = game(army(mage), army(units=[giant]))
     battle.works("Pit of Shades")

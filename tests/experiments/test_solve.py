@@ -76,7 +76,6 @@ def test_one_scenario_is_printed_in_plain_lines_and_several_in_a_table(
 
 
 @pytest.mark.usefixtures("quick_refusals")
-@pytest.mark.slow
 def test_the_first_phases_of_a_too_large_battle_are_solved(
     scripts: Scripts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

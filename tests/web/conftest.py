@@ -60,7 +60,7 @@ def open_page(context: "BrowserContext", tabs: list["Page"], address: str) -> It
     yield opened
     for page in pages:  # without the choices of this test
         page.evaluate("() => { try { localStorage.clear(); sessionStorage.clear(); } catch {} }")
-        page.emulate_media(color_scheme="null")
+        page.emulate_media(color_scheme="light")
         page.goto("about:blank")
     tabs.extend(pages)
     assert errors == []

@@ -192,7 +192,6 @@ def test_the_form_describes_its_choices(open_page: OpenPage) -> None:
     expect(about.filter(has_text="You lead Marauding Band.")).to_have_count(1)
 
 
-@pytest.mark.slow
 def test_a_battle_under_way_is_left_after_a_question(open_page: OpenPage) -> None:
     page = open_page()
     page.emulate_media(color_scheme="dark")

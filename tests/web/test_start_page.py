@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.browser import BROWSER_TESTS, OpenPage
@@ -61,7 +60,6 @@ def pick(page: Page, field: Locator, *names: str) -> None:
     page.keyboard.press("Escape")
 
 
-@pytest.mark.slow
 def test_two_armies_are_built_and_played(open_page: OpenPage) -> None:
     page = open_page("phone")
     page.get_by_text("Army builder").click()

@@ -1,11 +1,8 @@
 """Convert a scenario into the arrays that the engine reads (`wfb_gym.packing.records`)."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
-import numpy as np
-
-from wfb_gym._records import Record, Records, as_records, dtype_of, new_records
+from wfb_gym._records import Record, Records, new_records
 from wfb_gym.packing import records
 from wfb_gym.packing.effects import EFFECT_COSTS, Cost
 from wfb_gym.packing.records import GENERATED, UNBOUNDED, PackedArmy, PackedScenario, packed_save
@@ -37,12 +34,6 @@ def pack(scenario: Scenario) -> Records[PackedScenario]:
     Raises:
         ScenarioError: if the scenario exceeds the capacity of the arrays.
     """
-    copied = bytearray(_pack(scenario))  # with the padding, which digests of packed scenarios read
-    return as_records(PackedScenario, np.frombuffer(copied, dtype_of(PackedScenario)))
-
-
-@lru_cache(maxsize=32)  # the aims of a large battle take a third of a second
-def _pack(scenario: Scenario) -> bytes:
     problems = capacity_problems(scenario)
     if problems:
         raise ScenarioError("scenario", problems)
@@ -77,7 +68,7 @@ def _pack(scenario: Scenario) -> bytes:
         from wfb_gym.packing.aims import AimPacker  # needed only for targets
 
         AimPacker(packed, scenario).pack()
-    return packed_scenarios.tobytes()
+    return packed_scenarios
 
 
 def _copy(packed: Record, model: object, *fields: str) -> None:
