@@ -21,8 +21,7 @@ CORE_TESTS := $(addprefix tests/,test_compiler.py test_intrinsics.py test_packag
 PYTHON ?=
 ARGS ?=
 PYTEST_ARGS ?=
-# With bytecode, because many tests start processes, which would compile all sources.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist worksteal
+PYTEST := pytest -n auto --dist worksteal
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 
 .PHONY: help setup wheel train train-fast tournament report test test-slow test-wheel test-other test-oldest fuzz generated mutate solve benchmark docs record rllib adapters lint format constraints clean
@@ -68,14 +67,14 @@ test-wheel: wheel ## run the tests on the newest wheel in dist/, installed witho
 	"$$folder/.venv/bin/python" -m pip install --quiet -c constraints.txt $(TEST_PACKAGES) \
 		"$$(ls -t dist/wfb_gym-*.whl | head -n 1)" && \
 	cd "$$folder" && PYTHONPATH= WFB_GYM_CACHE_DIR="$$folder/.cache" \
-		.venv/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+		.venv/bin/python -m $(PYTEST) $(PYTEST_ARGS)
 
 test-other: ## run the core tests on PYTHON=python3.13, or RELEASES="numba==0.65.1 ..."
 	@# pip takes the newest release of each package that RELEASES does not name.
 	@$(or $(PYTHON),python3) -m venv --clear $(OTHER)
 	@$(OTHER)/bin/python -m pip install --quiet -e . $(TEST_PACKAGES) $(RELEASES)
 	@$(OTHER)/bin/python --version && $(OTHER)/bin/python -m pip freeze --exclude-editable | xargs
-	$(OTHER)/bin/python -m pytest -n auto --dist worksteal $(PYTEST_ARGS) $(CORE_TESTS)
+	$(OTHER)/bin/python -m $(PYTEST) $(PYTEST_ARGS) $(CORE_TESTS)
 
 test-oldest: ## run the core tests on the oldest releases that pyproject.toml allows
 	@$(MAKE) test-other RELEASES="$(FLOORS)"
@@ -92,11 +91,14 @@ tournament: $(STAMP) ## play a round-robin tournament: experiments/tournament.py
 report: $(STAMP) ## tables and figures of README and docs: tools/report_tables.py
 	$(BIN)/python -m tools.report $(ARGS)
 
+# Many tests start processes, which would compile all sources without bytecode.
+test test-slow test-wheel test-other: export PYTHONDONTWRITEBYTECODE :=
+
 test: lint ## run lint, then all tests except the slow ones, on all cores
-	$(PYTEST) $(PYTEST_ARGS)
+	$(BIN)/python -m $(PYTEST) $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## run the slow tests, on all cores
-	$(PYTEST) -m slow $(PYTEST_ARGS)
+	$(BIN)/python -m $(PYTEST) -m slow $(PYTEST_ARGS)
 
 fuzz: $(STAMP) ## fuzz every reader and environment, for five minutes by default
 	$(BIN)/python -m tests.fuzzing $(ARGS)

@@ -90,7 +90,7 @@ def test_every_point_of_a_comet_has_a_chance() -> None:
     assert np.array_equal(probabilities_of(network, observations, masks) > 0.0, masks)
 
 
-def test_a_casting_bonus_lowers_the_number_needed_to_0_at_most() -> None:
+def test_a_casting_bonus_lowers_the_number_needed_but_not_below_0() -> None:
     mage = wizard(1, spell("Dart", 3), spell("Beam", 8), items=["Rod"])
     battle = game(army(mage, power_dice=2), items=[{"name": "Rod", "cast_bonus": 5}])
     network = network_for(battle.scenario, 0, "entities")
